@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# The ways to build and to install.  Everything happens in a copy, so that the
+# tree in use stays as it is.
+
+load helper
+
+setup() {
+	harness_setup
+	cp -R "$ROOT/Makefile" "$ROOT/ownerwrap.c" "$ROOT/man" .
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	unset CC CPPFLAGS CFLAGS LDFLAGS LDLIBS PREFIX BINDIR MANDIR DESTDIR
+	unset INSTALL MODE TESTS BATSFLAGS
+}
+
+# A program that make takes for up to date.
+stand_in() {
+	echo "not a program" >ownerwrap
+}
+
+# A PATH with every command there is but the ones named.
+path_without() {
+	local dir
+	mkdir bin
+	for dir in /usr/bin /bin /usr/local/bin; do
+		ln -sf "$dir"/* bin/ || :
+	done
+	(cd bin && rm -f "$@")
+	PATH=$PWD/bin
+}
+
+# That ./PROGRAM hands an exit status and an argument on.
+works() {
+	run "./$1" -- sh -c 'echo "<$1>"; exit 7' sh 'a  b'
+	expect_status 7
+	expect_output "<a  b>"
+}
+
+one_line_build() {
+	need "$1"
+	run "$1" -O2 -o ownerwrap ownerwrap.c
+	expect_status 0
+	expect_output ""
+	works ownerwrap
+}
+
+@test "build: one line with gcc" {
+	one_line_build gcc
+}
+
+@test "build: one line with clang" {
+	one_line_build clang
+}
+
+@test "build: one line with musl-gcc" {
+	one_line_build musl-gcc
+}
+
+@test "build: not a warning from gcc or clang, for either platform body" {
+	local cc body
+	for cc in gcc clang; do
+		need $cc
+		for body in LINUX POSIX; do
+			run $cc -std=c11 -Wall -Wextra -Wpedantic -Wshadow \
+				-Wconversion -Wswitch -Werror -O2 \
+				-DOWNERWRAP_PLATFORM_$body -c -o /dev/null \
+				ownerwrap.c
+			expect_status 0
+			expect_output ""
+		done
+	done
+}
+
+@test "build: the same source gives the same bytes, whenever and wherever" {
+	mkdir other
+	cp -R Makefile ownerwrap.c man other
+	make -s
+	make -s -C other
+	cmp ownerwrap other/ownerwrap
+	run grep -E '__(DATE|TIME|TIMESTAMP)__' ownerwrap.c
+	expect_status 1
+}
+
+@test "build: CC, CPPFLAGS, CFLAGS and LDFLAGS are honoured" {
+	run make -n CC=some-cc CPPFLAGS=-DSOME CFLAGS=-Osome LDFLAGS=-Wl,some
+	expect_status 0
+	expect_output "some-cc -DSOME -Osome -Wl,some -o ownerwrap ownerwrap.c "
+	CC=other-cc CFLAGS=-Oother run make -n
+	expect_status 0
+	[[ $output == "other-cc "*" -Oother "* ]]
+	run make -n
+	expect_status 0
+	[[ $output == *" -O2 "* ]]
+}
+
+@test "build: BSD make reads the Makefile too" {
+	need bmake
+	run bmake CFLAGS=-O0
+	expect_status 0
+	works ownerwrap
+	stand_in
+	run bmake install "DESTDIR=$PWD/dest" PREFIX=/usr
+	expect_status 0
+	[ -x dest/usr/bin/ownerwrap ]
+}
+
+@test "static: musl-gcc, where it is installed, makes a program without libraries" {
+	need musl-gcc
+	run make static
+	expect_status 0
+	[[ $output == *musl-gcc* ]]
+	run readelf -l ownerwrap-static
+	[[ $output == *LOAD* && $output != *INTERP* ]]
+	works ownerwrap-static
+}
+
+@test "static: cc does it where there is no musl-gcc" {
+	path_without musl-gcc
+	run make static
+	expect_status 0
+	[[ $output == *"cc "* && $output != *musl* ]]
+	run readelf -l ownerwrap-static
+	[[ $output == *LOAD* && $output != *INTERP* ]]
+	works ownerwrap-static
+}
+
+@test "install: DESTDIR and PREFIX; uninstall takes away what came" {
+	stand_in
+	make -s install "DESTDIR=$PWD/dest" PREFIX=/opt/some
+	run find dest ! -type d
+	expect_status 0
+	[ "$(sort <<<"$output")" = "dest/opt/some/bin/ownerwrap
+dest/opt/some/share/man/man1/ownerwrap.1" ]
+	cmp ownerwrap dest/opt/some/bin/ownerwrap
+	cmp man/ownerwrap.1 dest/opt/some/share/man/man1/ownerwrap.1
+	run find dest ! -type d -perm 755
+	expect_output dest/opt/some/bin/ownerwrap
+	run find dest ! -type d -perm 644
+	expect_output dest/opt/some/share/man/man1/ownerwrap.1
+	make -s uninstall "DESTDIR=$PWD/dest" PREFIX=/opt/some
+	run find dest ! -type d
+	expect_status 0
+	expect_output ""
+}
+
+@test "install: /usr/local without PREFIX, BINDIR and MANDIR before it" {
+	stand_in
+	make -s install "DESTDIR=$PWD/dest"
+	[ -e dest/usr/local/bin/ownerwrap ]
+	[ -e dest/usr/local/share/man/man1/ownerwrap.1 ]
+	make -s install "DESTDIR=$PWD/other" BINDIR=/b MANDIR=/m
+	[ -e other/b/ownerwrap ]
+	[ -e other/m/man1/ownerwrap.1 ]
+	make -s uninstall "DESTDIR=$PWD/other" BINDIR=/b MANDIR=/m
+	run find other ! -type d
+	expect_status 0
+	expect_output ""
+}
+
+@test "install: INSTALL is honoured, nothing is stripped" {
+	stand_in
+	run make -n install INSTALL=some-install
+	expect_status 0
+	[ "$(grep -c '^some-install ' <<<"$output")" -eq 3 ]
+	run make -n install
+	expect_status 0
+	[[ $output != *strip* && $output != *" -s "* ]]
+	make -s -B all CFLAGS=-O0
+	run nm ownerwrap
+	expect_status 0
+	[[ $output == *" main"* ]]
+}
+
+@test "clean: takes away what was built, and nothing else" {
+	mkdir -p .build/fixtures
+	touch .build/fixtures/some ownerwrap ownerwrap-static
+	make -s clean
+	[ "$(ls -A)" = "Makefile
+man
+ownerwrap.c" ]
+}
+
+@test "make check: without bats one line says how to get it" {
+	path_without bats
+	run make -s check
+	expect_status 2
+	[ "$(grep -vc '^make' <<<"$output")" -eq 1 ]
+	[[ $output == *apt*brew*npm* ]]
+}
+
+@test "make check: files, mode and program are handed on; only those are built" {
+	mkdir -p bin tests/fixtures
+	cp "$ROOT/tests/fixtures/fixture.h" "$ROOT/tests/fixtures/polling.c" \
+		tests/fixtures
+	cat >bin/bats <<-'END'
+		#!/bin/sh
+		echo "bats $* $OWNERWRAP_BIN $OWNERWRAP_TEST_MODE"
+	END
+	chmod +x bin/bats
+	PATH=$PWD/bin:$PATH
+	run make -s check TESTS='a.bats b.bats' MODE=poll CFLAGS=-O0 \
+		OWNERWRAP_BIN=/usr/bin/ownerwrap
+	expect_status 0
+	[[ $output == "bats"*" a.bats b.bats /usr/bin/ownerwrap poll" ]]
+	[ ! -e ownerwrap ]
+	[ -x .build/fixtures/polling ]
+	unset OWNERWRAP_BIN OWNERWRAP_TEST_MODE
+	run make -s check CFLAGS=-O0
+	expect_status 0
+	[[ $output == "bats"*" tests  normal" ]]
+	[ -x ownerwrap ]
+}
