@@ -1,0 +1,305 @@
+# shellcheck shell=bash disable=SC2034
+# What all test files share: `load helper` at the top of each.
+#
+# $OW        the program under test; call it, never anything else
+# $ROOT      the project, $FIXTURES the built fixtures (also in PATH)
+# OWNERWRAP_BIN, OWNERWRAP_TEST_MODE (normal, poll), OWNERWRAP_STRICT=1,
+# OWNERWRAP_SANITIZED=1 come from outside; they are shell variables here, no
+# longer in the environment, so that a server sees the same with and without.
+#
+# A test runs in its own empty directory, $BATS_TEST_TMPDIR. A file with a
+# setup or teardown of its own calls harness_setup, harness_teardown in it.
+
+ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+FIXTURES=$ROOT/.build/fixtures
+LIMIT=${OWTEST_LIMIT:-10}	# seconds that anything may take
+PIDNS=(unshare -Urpf --mount-proc --kill-child)
+
+setup() { harness_setup; }
+teardown() { harness_teardown; }
+
+harness_setup() {
+	local name
+	OWNERWRAP_BIN=${OWNERWRAP_BIN:-$ROOT/ownerwrap}
+	for name in "${!OWNERWRAP@}"; do
+		case $name in
+		OWNERWRAP_BIN | OWNERWRAP_TEST_MODE | OWNERWRAP_STRICT | \
+			OWNERWRAP_SANITIZED) export -n "${name?}" ;;
+		*) unset "$name" ;;
+		esac
+	done
+	# Another name, as OWNERWRAP_* does not reach a server: see polling.c.
+	export OWTEST_BIN=$OWNERWRAP_BIN
+	OW=$OWNERWRAP_BIN
+	if [ "${OWNERWRAP_TEST_MODE-}" = poll ]; then
+		OW=$FIXTURES/polling
+	fi
+	# The mark by which leftovers are found, whoever is their parent by now.
+	export OWTEST_ID=${BATS_TEST_TMPDIR##*/}.$$.$RANDOM$RANDOM
+	PATH=$FIXTURES:$PATH
+	# A signal that is trapped is not reported: no `Killed` in the output.
+	# shellcheck disable=SC2173
+	trap : KILL SEGV
+	TRACKED=()
+	STARTED=0
+	umask 022
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+harness_teardown() {
+	local entry pid
+	for entry in "${TRACKED[@]}"; do
+		pid=${entry%%:*}
+		# The start time says whether it is still the same process.
+		if [ "$(start_ticks "$pid")" = "${entry#*:}" ]; then
+			kill -KILL "$pid" 2>/dev/null || true
+		fi
+	done
+	no_leftovers
+}
+
+# --- processes -------------------------------------------------------------
+
+# track PID...: killed at the end of the test, if still there
+track() {
+	local pid
+	for pid; do
+		is_pid "$pid" || return 1
+		TRACKED+=("$pid:$(start_ticks "$pid")")
+	done
+}
+
+# start CMD...: in the background, tracked; sets PID, OUT and ERR (its files).
+# A shell has its background commands ignore INT and QUIT: undone by `sig`.
+start() {
+	STARTED=$((STARTED + 1))
+	OUT=$BATS_TEST_TMPDIR/out.$STARTED
+	ERR=$BATS_TEST_TMPDIR/err.$STARTED
+	sig default INT,QUIT -- "$@" >"$OUT" 2>"$ERR" </dev/null 3>&- &
+	PID=$!
+	track "$PID"
+}
+
+# finish PID: waits until this child of the test has ended; sets status
+finish() {
+	await_gone "$1" || return 1
+	status=0
+	wait "$1" || status=$?
+}
+
+is_pid() {
+	[[ ${1-} =~ ^[1-9][0-9]*$ ]] || fail "not a pid: '${1-}'"
+}
+
+# stat_of FILE: what follows the name in a /proc stat file: state, ppid, ...
+stat_of() {
+	local text=
+	# Not by line: the name may hold anything.
+	{ IFS= read -r -d '' text <"$1"; } 2>/dev/null || true
+	[ -n "$text" ] && printf '%s\n' "${text##*) }"
+}
+
+# start_ticks PID: its start time in boot ticks; nothing if it is not there
+start_ticks() {
+	local fields
+	read -r -a fields <<<"$(stat_of "/proc/$1/stat")"
+	printf '%s\n' "${fields[19]-}"
+}
+
+# alive PID: it exists, and some thread of it is no zombie
+alive() {
+	local file state
+	is_pid "${1-}" || return 2
+	for file in "/proc/$1/task"/[0-9]*/stat; do
+		state=$(stat_of "$file") || continue
+		case $state in [ZX]*) ;; *) return 0 ;; esac
+	done
+	return 1
+}
+
+gone() {
+	is_pid "${1-}" || return 2
+	! alive "$1"
+}
+
+refute_alive() {
+	local pid
+	for pid; do
+		gone "$pid" || fail "still alive: $(ps -o pid=,args= -p "$pid")"
+	done
+}
+
+assert_alive() {
+	local pid
+	for pid; do
+		alive "$pid" || fail "not alive: $pid"
+	done
+}
+
+# supervisor_of FRONT: prints the pid of its supervisor, waits for it to come
+supervisor_of() {
+	is_pid "${1-}" || return 1
+	until_true "pgrep -P $1 -x ow-supervisor >/dev/null" || return 1
+	pgrep -P "$1" -x ow-supervisor
+}
+
+# server_pid LOG: waits for the fixture server's `ready`, prints its pid
+server_pid() {
+	await_line "$1" '^ready [0-9]+$' || return 1
+	sed -n 's/^ready //p' "$1" | tail -n 1
+}
+
+# child_pid LOG SPEC: prints the pid of the server's first child with SPEC
+child_pid() {
+	await_line "$1" "^child [0-9]+ .* $2\$" || return 1
+	sed -n "s/^child \\([0-9]*\\) .* $2\$/\\1/p" "$1" | head -n 1
+}
+
+# no_leftovers: fails if a process of this test is still there, after giving
+# what is on its way out the time for it; kills it. Zombies have no
+# environment, but the living threads of a dead main thread have.
+no_leftovers() {
+	local pid left
+	# shellcheck disable=SC2016
+	until_true '[ -z "$(marked)" ]' 2>/dev/null && return 0
+	left=$(marked)
+	echo "left behind by this test:" >&2
+	for pid in $left; do
+		ps -o pid=,ppid=,stat=,args= -p "$pid" >&2 || true
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+	return 1
+}
+
+# The pids of all processes that carry the mark of this test. A subshell: the
+# tools in here must not carry it.
+marked() (
+	export -n OWTEST_ID
+	grep -lszxF -e "OWTEST_ID=$OWTEST_ID" /proc/[0-9]*/task/[0-9]*/environ |
+		cut -d/ -f3 | sort -un
+)
+
+# --- waiting ---------------------------------------------------------------
+
+# until_true 'CONDITION' [MESSAGE]: looks every 20 ms
+until_true() {
+	local end=$((SECONDS + LIMIT + 1))
+	until eval "$1"; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			fail "not within $LIMIT s: ${2-$1}"
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
+await_gone() {
+	local pid
+	for pid; do
+		is_pid "$pid" || return 1
+		until_true "gone $pid" \
+			"end of $pid, $(ps -o stat=,args= -p "$pid")" || return 1
+	done
+}
+
+# await_line FILE ERE; count_lines FILE ERE
+await_line() {
+	until_true "grep -Eqs -e $(printf %q "$2") $(printf %q "$1")" \
+		"$2 in $1" && return 0
+	sed "s|^|$1: |" "$1" >&2 || true
+	return 1
+}
+
+count_lines() {
+	grep -Ecs -e "$2" "$1" || true
+}
+
+now_ms() {
+	local us=${EPOCHREALTIME//[!0-9]/}
+	echo $((us / 1000))
+}
+
+# --- what is said ----------------------------------------------------------
+
+fail() {
+	printf '%s\n' "$*" >&2
+	return 1
+}
+
+# assert_equal ACTUAL EXPECTED [WHAT]
+assert_equal() {
+	[ "$1" = "$2" ] && return 0
+	fail "${3-value}: '$1', expected '$2'"
+}
+
+# assert_lines FILE ERE COUNT: so many lines of FILE match
+assert_lines() {
+	local n
+	n=$(count_lines "$1" "$2")
+	[ "$n" = "$3" ] && return 0
+	sed "s|^|$1: |" "$1" >&2 || true
+	fail "$n lines match $2, expected $3"
+}
+
+# After `run` or `finish`.
+expect_status() {
+	assert_equal "$status" "$1" "status (output: ${output-})"
+}
+
+# After `run`: the whole output, or a part of it.
+expect_output() {
+	assert_equal "$output" "$1" output
+}
+
+expect_match() {
+	[[ $output =~ $1 ]] || fail "output '$output' does not match $1"
+}
+
+# --- what a test needs -----------------------------------------------------
+
+# In CI as root, OWNERWRAP_STRICT=1, nothing may be skipped.
+skip_or_fail() {
+	if [ "${OWNERWRAP_STRICT-}" = 1 ]; then
+		fail "would be skipped: $1"
+	else
+		skip "$1"
+	fi
+}
+
+# privileged [REASON]
+privileged() {
+	[ "$(id -u)" = 0 ] || skip_or_fail "needs root${1:+: $1}"
+}
+
+# need CMD...
+need() {
+	local command
+	for command; do
+		command -v "$command" >/dev/null ||
+			skip_or_fail "needs $command"
+	done
+}
+
+# nosan REASON: not for a sanitized or otherwise instrumented program
+nosan() {
+	[ "${OWNERWRAP_SANITIZED-}" != 1 ] || skip "sanitized: $1"
+}
+
+# nopoll REASON: only where the kernel notifies
+nopoll() {
+	[ "${OWNERWRAP_TEST_MODE-}" != poll ] || skip "polling: $1"
+}
+
+# need_pidns, then: "${PIDNS[@]}" CMD, with start or run, or in_pidns CMD
+need_pidns() {
+	need unshare
+	"${PIDNS[@]}" true 2>/dev/null && return 0
+	# As root also where user namespaces are not allowed.
+	PIDNS=(unshare -pf --mount-proc --kill-child)
+	"${PIDNS[@]}" true 2>/dev/null || skip_or_fail "needs pid namespaces"
+}
+
+in_pidns() {
+	need_pidns
+	"${PIDNS[@]}" "$@"
+}
