@@ -70,14 +70,20 @@ track() {
 }
 
 # start CMD...: in the background, tracked; sets PID, OUT and ERR (its files).
-# A shell has its background commands ignore INT and QUIT: undone by `sig`.
+# A shell has its background commands ignore INT and QUIT: see plain.
 start() {
 	STARTED=$((STARTED + 1))
 	OUT=$BATS_TEST_TMPDIR/out.$STARTED
 	ERR=$BATS_TEST_TMPDIR/err.$STARTED
-	sig default INT,QUIT -- "$@" >"$OUT" 2>"$ERR" </dev/null 3>&- &
+	sig default all unblock all -- "$@" >"$OUT" 2>"$ERR" </dev/null 3>&- &
 	PID=$!
 	track "$PID"
+}
+
+# plain CMD...: with every signal at its default, whatever runs the tests (GNU
+# parallel ignores PIPE); `run plain "$OW" ...` where that matters
+plain() {
+	sig default all unblock all -- "$@"
 }
 
 # finish PID: waits until this child of the test has ended; sets status

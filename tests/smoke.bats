@@ -147,7 +147,7 @@ refute_line() {
 	run owner -l log sh -c 'exit 9'
 	expect_status 9
 	assert_lines log '^exit 9$' 1
-	run owner -S sig show
+	run plain owner -S sig show
 	expect_match 'SigIgn: 0*10000'
 }
 
@@ -224,13 +224,12 @@ refute_line() {
 
 @test "harness: pty notices changed terminal modes" {
 	cat >script <<-'END'
-		termios before
 		until grep -q ready log
-		same before
+		same initial
 	END
 	run pty script server -l log -T
 	expect_status 1
-	expect_match 'FAILED in line 3'
+	expect_match 'FAILED in line 2'
 }
 
 @test "harness: an interactive shell has job control on the pty" {
@@ -254,7 +253,7 @@ refute_line() {
 }
 
 @test "harness: sig sets masks and dispositions, start gives the usual ones" {
-	run sig block TERM,CHLD ignore INT,PIPE default HUP -- sig show
+	run plain sig block TERM,CHLD ignore INT,PIPE default HUP -- sig show
 	expect_match 'SigBlk: 0000000000014000'
 	expect_match 'SigIgn: 0000000000001002'
 	start sig show
@@ -277,6 +276,8 @@ refute_line() {
 	run sig send USR2 "$server"
 	expect_status 1
 	expect_match "$server: errno 3"
+	run sig send 0 1
+	expect_match '1: errno 22'
 }
 
 @test "harness: dump is the same twice, and shows a difference" {
