@@ -77,7 +77,7 @@ check: bats-here fixtures .build/ownerwrap-posix
 	OWNERWRAP_TEST_MODE='$(MODE)' bats $$jobs $(BATSFLAGS) $(TESTS)
 
 bats-here:
-	@command -v bats >/dev/null 2>&1 || { echo 'make check needs bats:' \
+	@command -v bats >/dev/null 2>&1 || { echo 'bats is not installed:' \
 		'apt install bats, brew install bats-core, or npm install -g bats' \
 		>&2; exit 1; }
 

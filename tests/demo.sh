@@ -112,8 +112,9 @@ begin() {
 	: >"$dir/stderr"
 	rm -f "$dir/launcher" "$dir/status"
 	(
-		sh -c 'echo $$ >"$0/launcher"; "$@"; echo $? >"$0/status"' \
-			"$dir" "$OW" -v -- "$@" >"$dir/stdout" 2>"$dir/stderr"
+		cd "$dir" || exit 1
+		sh -c 'echo $$ >launcher; "$@"; echo $? >status' \
+			launcher "$OW" -v -- "$@" >stdout 2>stderr
 		:
 	) &
 	owner=$!
@@ -122,7 +123,7 @@ begin() {
 	launcher=$(cat "$dir/launcher")
 	front=$(children_of "$launcher")
 	family=$(descendants_of "$launcher")
-	step "the launcher $launcher of owner $owner ran: ownerwrap -- $*"
+	step "the launcher $launcher of owner $owner ran: ownerwrap -v -- $*"
 	step "port $port answers; below the launcher are:" $family
 }
 
@@ -131,7 +132,7 @@ ended() {
 	eventually "$2" family_gone || fail "left:" $(alive $family)
 	family=
 	step "nobody is left"
-	"$fixtures/net" bind "$port" -r || fail "the port is still in use"
+	"$fixtures/net" bind -r "$port" || fail "the port is still in use"
 	step "port $port is free"
 	eventually 10 test -s "$dir/status" || fail "the launcher still waits"
 	status=$(cat "$dir/status")
@@ -145,7 +146,8 @@ ended() {
 
 if python3 -c 'import http.server' 2>/dev/null; then
 	echo '<p>It works.</p>' >"$dir/index.html"
-	set -- python3 -u -m http.server --bind 127.0.0.1 --directory "$dir" 0
+	export PYTHONUNBUFFERED=1
+	set -- python3 -m http.server --bind 127.0.0.1 0
 else
 	set -- "$fixtures/server" -p
 fi

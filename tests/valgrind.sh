@@ -23,6 +23,7 @@ mkdir -p "$reports"
 wrap() {
 	way=$1
 	shift
+	timeout -k 5 60 \
 	valgrind --quiet --leak-check=full --track-fds=yes --trace-children=no \
 		--error-exitcode=99 --log-file="$reports/$way.%p" \
 		"$OW" "$@" 7<"$0" 2>"$reports/$way-stderr"
