@@ -178,7 +178,7 @@ struct proc {			/* one row of the process table */
 	char state;
 	bool told;		/* had the stop signal */
 	bool refused;		/* EPERM: not ours to end */
-	bool in_tree, in_scope;
+	bool known, in_tree, in_scope;
 	struct proc *wrap;	/* the ow-supervisor it is, or hangs below */
 	char name[NAME_SIZE];
 };
@@ -217,10 +217,10 @@ static struct {		/* this process */
 	enum role role;
 	enum phase phase;
 	enum reason reason;
-	pid_t pid, front, supervisor;
+	pid_t pid, sid, front, supervisor;
 	int null_fd, peer, signals[2], exec_fd;
 	int status;		/* the server's, or NO_STATUS */
-	int64_t timer[TIMERS], phase_ms, forced_ms;
+	int64_t timer[TIMERS], phase_ms, phase_since_ms;
 	bool again;		/* this phase had its time a second time */
 	bool hurry;		/* the front was killed: KILLED_MS at most */
 	bool alone;		/* the front has left us: --leftovers leave */
@@ -1638,16 +1638,13 @@ find(const struct table *t, pid_t pid)
 static void
 mark_tree(struct table *t)
 {
-	bool *known = calloc(t->n + 1, sizeof(*known));
-
-	for (size_t i = 0; known != NULL && i < t->n; i++) {
-		struct proc *p = &t->row[i], *top = NULL, *wrap = NULL;
-		bool inside = false;
+	for (size_t i = 0; i < t->n; i++) {
+		struct proc *p = &t->row[i], *top, *wrap = NULL;
 		size_t steps = 0;
+		bool inside;
 
 		for (top = p; top != NULL && top->pid != self.pid &&
-		    !known[top - t->row] && steps++ < t->n;
-		    top = find(t, top->ppid))
+		    !top->known && steps++ < t->n; top = find(t, top->ppid))
 			if (strcmp(top->name, "ow-supervisor") == 0)
 				wrap = top;
 		inside = top != NULL &&
@@ -1655,21 +1652,20 @@ mark_tree(struct table *t)
 		if (top != NULL && top->wrap != NULL)
 			wrap = top->wrap;
 		for (top = p; top != NULL && top->pid != self.pid &&
-		    !known[top - t->row]; top = find(t, top->ppid)) {
-			known[top - t->row] = true;
+		    !top->known; top = find(t, top->ppid)) {
+			top->known = true;
 			top->in_tree = inside;
 			top->wrap = wrap;
 			if (top == wrap)
 				wrap = NULL;
 		}
 	}
-	free(known);
 }
 
 static bool
 in_scope(const struct proc *p)
 {
-	return opt.scope == SCOPE_TREE || p->sid == getsid(0) ||
+	return opt.scope == SCOPE_TREE || p->sid == self.sid ||
 	    p->sid == server.pid;
 }
 
@@ -1853,14 +1849,17 @@ is_stuck(const struct proc *p)
 static void
 name_who_is_left(void)
 {
-	char list[LINE_SIZE / 2];
+	char list[LINE_SIZE / 2], who[64];
 	struct proc p;
-	char who[64];
+	int told;
 
 	if (!server.ended && server.pid != 0)
 		say(DEFAULT, "%s can't be ended, state %c",
 		    label_of(server.pid, who),
 		    proc_stat(server.pid, &p) == 0 ? p.state : '?');
+	if (!self.listed || nobody_left())
+		return;
+	look(0, &told);
 	if (list_rows(is_stuck, list, sizeof(list)))
 		say(DEFAULT, "can't be ended: %s", list);
 	if (list_rows(is_spared, list, sizeof(list)))
@@ -1922,7 +1921,7 @@ write_pid(char *variable)
 
 /* Where argv and what follows it lie; the front's stay as the host made them. */
 static char *title_start;
-static size_t title_room;
+static size_t argv_room, title_room;
 
 static void
 find_title_room(int argc, char **argv)
@@ -1932,6 +1931,7 @@ find_title_room(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (argv[i] == end)
 			end += strlen(end) + 1;
+	argv_room = (size_t)(end - argv[0]);
 	for (int i = 0; environ[i] != NULL; i++)
 		if (environ[i] == end)
 			end += strlen(end) + 1;
@@ -1954,8 +1954,11 @@ set_title(const char *owner)
 	size_t len = (size_t)n < sizeof(title) ? (size_t)n : sizeof(title) - 1;
 
 	environ = none;
-	memset(title_start, 0, title_room);
-	memcpy(title_start, title, len < title_room ? len : title_room - 1);
+	if (len >= title_room)
+		len = title_room - 1;
+	memset(title_start, 0, argv_room);
+	memcpy(title_start, title, len);
+	title_start[len] = '\0';
 }
 
 static void become_server(int errno_fd, pid_t parent)
@@ -2192,8 +2195,11 @@ ask_server(void)
 	}
 	signal_server(SIGCONT);
 	set_phase_timer(step_ms(ASKED));
-	if (self.timer[T_PHASE] != FOREVER)
+	if (self.timer[T_PHASE] != FOREVER) {	/* from when it was told */
 		self.timer[T_PHASE] -= now_ms() - server.told_ms;
+		if (self.timer[T_PHASE] < now_ms())
+			self.timer[T_PHASE] = now_ms();
+	}
 }
 
 /* Step 2.  A lone deaf server has nobody beside it to wait for. */
@@ -2218,7 +2224,6 @@ force(void)
 {
 	char name[16], after[32];
 
-	self.forced_ms = now_ms();
 	if (!server.ended) {
 		if (server.told_ms != 0)
 			say(DEFAULT, "server %d still there %s after %s: "
@@ -2236,6 +2241,7 @@ static void
 enter(enum phase next)
 {
 	self.phase = next;
+	self.phase_since_ms = now_ms();
 	self.quiet_looks = 0;
 	self.timer[T_PHASE] = FOREVER;
 	self.timer[T_LOOK] = FOREVER;
@@ -2345,9 +2351,11 @@ on_look(void)
 	if (!server.ended || living > 0) {
 		self.quiet_looks = 0;
 		look_again_later();
-		if (in_ladder())
-			set_timer(T_LOOK, self.phase == FORCED ?
-			    FORCE_LOOK_MS : LOOK_MS);
+		if (self.phase == FORCED)
+			set_timer(T_LOOK, FORCE_LOOK_MS);
+		else if (in_ladder())	/* rarer, the longer it takes */
+			set_timer(T_LOOK, LOOK_MS +
+			    (now_ms() - self.phase_since_ms) / 8);
 	} else if (++self.quiet_looks >= 2 || nobody_left())
 		enter(OVER);
 	else
@@ -2717,7 +2725,7 @@ on_exec(void)
 	int error;
 	ssize_t n = read(self.exec_fd, &error, sizeof(error));
 
-	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+	if (n == -1)		/* not yet, or read already */
 		return;
 	close(self.exec_fd);
 	self.exec_fd = -1;
@@ -2906,11 +2914,13 @@ stand_in(void)
 	struct note notes[8];
 	int n;
 
-	/* until the server, too, has let go of it by its exec or its end */
-	while (self.peer != -1 &&
-	    (n = receive_notes(notes, COUNT(notes), 0)) != -1)
+	/* all that was said; for the pid the child, too, has its say first */
+	do {
+		n = receive_notes(notes, COUNT(notes),
+		    server.pid == 0 ? 0 : MSG_DONTWAIT);
 		for (int i = 0; i < n; i++)
 			front_note(&notes[i]);
+	} while (n > 0 || (n == 0 && server.pid == 0));
 	close(self.peer);
 	self.peer = -1;
 	if (server.pid == 0)
@@ -3115,7 +3125,7 @@ loop(void)
 		drain_signals(roles[self.role].on_signal);
 		if (table[1].revents != 0)
 			on_peer();
-		if (table[2].revents != 0 && self.exec_fd == table[2].fd)
+		if (table[2].revents != 0)
 			on_server_fd(table[2].revents);
 		if (self.child)
 			on_end();
@@ -3352,7 +3362,7 @@ show_help(const char *value)
 
 		snprintf(both, sizeof(both), "--%s%s%s", o->name,
 		    o->value ? " " : "", o->value ? o->value : "");
-		printf("  %c%c%c %-23s %s\n", o->letter ? '-' : ' ',
+		printf("  %c%c%c %-24s %s\n", o->letter ? '-' : ' ',
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
@@ -3737,8 +3747,11 @@ supervise(void)
 		become_server(fd[1], self.pid);
 	close(fd[1]);
 	self.exec_fd = fd[0];
-	if (pipe_cloexec(self.signals, O_NONBLOCK) == -1)
-		abort();	/* three descriptors were closed just now */
+	if (pipe_cloexec(self.signals, O_NONBLOCK) == -1) {
+		say(REFUSED, "no descriptors: %s", strerror(errno));
+		kill(server.pid, SIGKILL);	/* ENFILE: no way to wait */
+		exit(NOT_STARTED);
+	}
 	drop_inherited();
 	name_process("ow-supervisor");
 	self.phase = STARTING;
@@ -3785,6 +3798,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < TIMERS; i++)
 		self.timer[i] = FOREVER;
 	self.pid = getpid();
+	self.sid = getsid(0);
 	find_title_room(argc, argv);
 	reserve_descriptors();
 	parse(argv);
