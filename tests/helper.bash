@@ -185,6 +185,39 @@ marked() (
 		cut -d/ -f3 | sort -un
 )
 
+# wrap [OPTION...] -- [SERVER OPTION...]: ownerwrap with the fixture server, in
+# the background; sets FRONT, SUPERVISOR, SERVER; the server's log is ./log.
+# VIA=(setsid) before it: begun by this command, which execs.
+wrap() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	start "${VIA[@]}" "$OW" "${options[@]}" -- server -l log "$@"
+	FRONT=$PID
+	SERVER=$(server_pid log) || return 1
+	SUPERVISOR=$(supervisor_of "$FRONT") || return 1
+	track "$SUPERVISOR" "$SERVER"
+}
+
+# new_owner: a process to be named as an owner; sets OWNER
+new_owner() {
+	sleep 300 3>&- &
+	OWNER=$!
+	track "$OWNER"
+}
+
+# settle: nothing held back is on its way any more. What was sent to the front
+# before has been relayed by now, or never will be (witness rule: 10 ms).
+settle() {
+	sleep 0.1
+	SETTLED=$((${SETTLED-0} + 1))
+	sig send -q "$SETTLED" 60 "$FRONT" >/dev/null
+	await_line log "^RT60 from .* value $SETTLED\$"
+}
+
 # --- waiting ---------------------------------------------------------------
 
 # until_true 'CONDITION' [MESSAGE]: looks every 20 ms
