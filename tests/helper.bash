@@ -342,3 +342,54 @@ in_pidns() {
 	need_pidns
 	"${PIDNS[@]}" "$@"
 }
+
+# --- a server with its owner -----------------------------------------------
+
+# wrap [OPTION...] -- server -l log ...: starts an owner, O, and, told to watch
+# it, the program, W (its stderr: $ERR); waits for the server, S.
+wrap() {
+	start sleep 300
+	O=$PID
+	start "$OW" --owner-pid "$O" "$@"
+	W=$PID
+	S=$(server_pid log)
+	track "$S"
+}
+
+# taken MS BEGIN: fails unless MS milliseconds have passed since BEGIN, which
+# is what now_ms said then
+taken() {
+	local took=$(($(now_ms) - $2))
+	[ "$took" -ge "$1" ] || fail "took $took ms, expected at least $1"
+}
+
+# within MS BEGIN: fails if more than that have passed; MS must be a time that
+# the program would wait for otherwise, not a measure of its speed
+within() {
+	local took=$(($(now_ms) - $2))
+	[ "$took" -lt "$1" ] || fail "took $took ms, expected less than $1"
+}
+
+# said ERE [COUNT]: a line (so many lines) of W's stderr, without its prefix
+said() {
+	assert_lines "$ERR" "^ownerwrap\\[[^]]*\\]: $1\$" "${2-1}"
+}
+
+# as_nobody: NOBODY, a prefix for commands, runs them as an ordinary user,
+# to whom the test's directory is opened
+as_nobody() {
+	privileged "to become another user"
+	need setpriv
+	chmod 1777 .
+	NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+}
+
+# hide_proc: HIDDEN, a prefix for commands, gives them a world without /proc
+hide_proc() {
+	need unshare
+	HIDDEN=(unshare -m)
+	[ "$(id -u)" = 0 ] || HIDDEN=(unshare -Urm)
+	HIDDEN+=(sh -c 'mount -t tmpfs none /proc && exec "$@"' -)
+	"${HIDDEN[@]}" true 2>/dev/null ||
+		skip_or_fail "needs mount namespaces"
+}
