@@ -265,23 +265,6 @@ now_ms(void)
 	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
-/* A new row at the end of t, NULL and errno if there is no memory. */
-static struct proc *
-table_add(struct table *t)
-{
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 256;
-		struct proc *row = realloc(t->row, room * sizeof(*row));
-
-		if (row == NULL)
-			return NULL;
-		t->row = row;
-		t->room = room;
-	}
-	memset(&t->row[t->n], 0, sizeof(t->row[0]));
-	return &t->row[t->n++];
-}
-
 /* ======================================================================== */
 /* 3 platform: the only conditionals                                        */
 /* ======================================================================== */
@@ -442,6 +425,23 @@ proc_args(pid_t pid, char *buf, size_t size)
 	return self.listed ? proc_read(pid, "cmdline", buf, size) : -1;
 }
 
+/* A new row at the end of t, NULL and errno if there is no memory. */
+static struct proc *
+table_add(struct table *t)
+{
+	if (t->n == t->room) {
+		size_t room = t->room ? 2 * t->room : 256;
+		struct proc *row = realloc(t->row, room * sizeof(*row));
+
+		if (row == NULL)
+			return NULL;
+		t->row = row;
+		t->room = room;
+	}
+	memset(&t->row[t->n], 0, sizeof(t->row[0]));
+	return &t->row[t->n++];
+}
+
 /* All processes; those that go meanwhile are skipped. */
 static int
 proc_list(struct table *t)
@@ -599,6 +599,16 @@ not_here(void)
 }
 
 static int proc_list(struct table *t) { t->n = 0; return not_here(); }
+static int adopt_orphans(void) { return not_here(); }
+static int die_with_parent(int signo) { (void)signo; return not_here(); }
+
+static int
+exit_signal(int fd, int signo)
+{
+	(void)fd;
+	(void)signo;
+	return not_here();
+}
 
 /*
  * Only the group tells who is left, and a zombie leader would answer for it:
@@ -660,75 +670,10 @@ write_nowait(int fd, const char *buf, size_t len)
 	return not_here();
 }
 
-#if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
-    defined(__OpenBSD__) || defined(__DragonFly__)
-
-#include <sys/event.h>
-#include <sys/sysctl.h>
-#ifdef __FreeBSD__
-#include <sys/procctl.h>
-#include <sys/user.h>
-#endif
-
-#define EXIT_KIND	"kqueue"
-#define EXIT_INHERITED	false	/* kqueue(2): not inherited by fork */
-
-static int
-exit_open(pid_t pid)
-{
-	struct kevent ev;
-	int fd = kqueue();
-
-	if (fd == -1)
-		return -1;
-	set_cloexec(fd);
-	EV_SET(&ev, (uintptr_t)pid, EVFILT_PROC, EV_ADD | EV_ONESHOT,
-	    NOTE_EXIT, 0, NULL);
-	if (kevent(fd, &ev, 1, NULL, 0, NULL) == -1) {
-		int error = errno;
-
-		close(fd);
-		errno = error;
-		return -1;
-	}
-	return fd;
-}
-
-static bool
-exit_fired(int fd, short revents)
-{
-	struct timespec none = { 0, 0 };
-	struct kevent ev;
-
-	return revents != 0 && kevent(fd, NULL, 0, &ev, 1, &none) > 0;
-}
-
-static int
-exit_signal(int fd, int signo)
-{
-	(void)fd;
-	(void)signo;
-	return not_here();
-}
-
-#ifdef __FreeBSD__
-static int
-adopt_orphans(void)
-{
-	return procctl(P_PID, 0, PROC_REAP_ACQUIRE, NULL);
-}
-
-static int
-die_with_parent(int signo)
-{
-	return procctl(P_PID, 0, PROC_PDEATHSIG_CTL, &signo);
-}
-#else
-static int adopt_orphans(void) { return not_here(); }
-static int die_with_parent(int signo) { (void)signo; return not_here(); }
-#endif
-
 #ifdef __APPLE__
+
+#include <sys/sysctl.h>
+
 /* Of one process; the start time stands in for the ticks. */
 static int
 proc_stat(pid_t pid, struct proc *p)
@@ -802,6 +747,44 @@ proc_args(pid_t pid, char *buf, size_t size)
 static int64_t proc_age_ms(uint64_t ticks) { (void)ticks; return 0; }
 #endif
 
+#if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
+    defined(__OpenBSD__) || defined(__DragonFly__)
+
+#include <sys/event.h>
+
+#define EXIT_KIND	"kqueue"
+#define EXIT_INHERITED	false	/* kqueue(2): not inherited by fork */
+
+static int
+exit_open(pid_t pid)
+{
+	struct kevent ev;
+	int fd = kqueue();
+
+	if (fd == -1)
+		return -1;
+	set_cloexec(fd);
+	EV_SET(&ev, (uintptr_t)pid, EVFILT_PROC, EV_ADD | EV_ONESHOT,
+	    NOTE_EXIT, 0, NULL);
+	if (kevent(fd, &ev, 1, NULL, 0, NULL) == -1) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+static bool
+exit_fired(int fd, short revents)
+{
+	struct timespec none = { 0, 0 };
+	struct kevent ev;
+
+	return revents != 0 && kevent(fd, NULL, 0, &ev, 1, &none) > 0;
+}
+
 static int
 queue_signal(pid_t pid, int signo, union sigval value)
 {
@@ -815,9 +798,6 @@ queue_signal(pid_t pid, int signo, union sigval value)
 #define EXIT_INHERITED	true
 
 static int exit_open(pid_t pid) { (void)pid; return not_here(); }
-static int adopt_orphans(void) { return not_here(); }
-static int die_with_parent(int signo) { (void)signo; return not_here(); }
-static int64_t proc_age_ms(uint64_t ticks) { (void)ticks; return 0; }
 
 static bool
 exit_fired(int fd, short revents)
@@ -825,31 +805,6 @@ exit_fired(int fd, short revents)
 	(void)fd;
 	(void)revents;
 	return false;
-}
-
-static int
-exit_signal(int fd, int signo)
-{
-	(void)fd;
-	(void)signo;
-	return not_here();
-}
-
-static int
-proc_stat(pid_t pid, struct proc *p)
-{
-	(void)pid;
-	(void)p;
-	return not_here();
-}
-
-static ssize_t
-proc_args(pid_t pid, char *buf, size_t size)
-{
-	(void)pid;
-	(void)buf;
-	(void)size;
-	return not_here();
 }
 
 static int
@@ -996,18 +951,11 @@ refuse(int status, const char *fmt, ...)
 	exit(status);
 }
 
-/* 2s, 0.25s; for the user, so never rounded to nothing. */
+/* 2s, 0.25s */
 static const char *
 seconds(int64_t ms, char buf[32])
 {
-	if (ms % 1000 == 0)
-		snprintf(buf, 32, "%" PRId64 "s", ms / 1000);
-	else if (ms % 100 == 0)
-		snprintf(buf, 32, "%" PRId64 ".%" PRId64 "s", ms / 1000,
-		    ms % 1000 / 100);
-	else
-		snprintf(buf, 32, "%" PRId64 ".%03" PRId64 "s", ms / 1000,
-		    ms % 1000);
+	snprintf(buf, 32, "%.10gs", (double)ms / 1000);
 	return buf;
 }
 
@@ -2100,10 +2048,19 @@ plan(int64_t wait_ms, char *buf, size_t size)
 		    seconds(kill, b), seconds(2 * kill, c));
 }
 
+static const char *
+server_label(char buf[32])
+{
+	if (server.ended)
+		return "what the server left";
+	snprintf(buf, 32, "server %d", (int)server.pid);
+	return buf;
+}
+
 static void
 say_orphaned(void)
 {
-	char list[LINE_SIZE / 2], what[128], how_long[32], who[32] = "server";
+	char list[LINE_SIZE / 2], what[128], how_long[32], who[32];
 	int64_t lived = now_ms() - owners[0].since_ms;
 	int gone = 0;
 
@@ -2111,51 +2068,35 @@ say_orphaned(void)
 		gone += owners[i].gone;
 	list_owners(list, sizeof(list), OWNER_GONE_ONES);
 	plan(opt.grace_ms, what, sizeof(what));
-	if (server.ended)
-		snprintf(who, sizeof(who), "what the server left");
-	else
-		snprintf(who, sizeof(who), "server %d", (int)server.pid);
 	if (owners[0].parent && lived < SHORT_MS)
 		say(ORPHANED, "owner %s ended after %s; stopping %s (%s); "
 		    "to tie it to another process: --owner-pid PID",
-		    list, seconds(lived - lived % 100, how_long), who, what);
+		    list, seconds(lived - lived % 100, how_long),
+		    server_label(who), what);
 	else
 		say(ORPHANED, "owner%s %s %s gone; stopping %s (%s)",
-		    gone > 1 ? "s" : "", list, gone > 1 ? "are" : "is", who,
-		    what);
+		    gone > 1 ? "s" : "", list, gone > 1 ? "are" : "is",
+		    server_label(who), what);
 }
 
-/* Why the ladder begins, where that is not an owner (said before the grace). */
+/* Why the ladder begins; a missing owner was said before the grace. */
 static void
 say_reason(void)
 {
-	char what[128];
+	static const struct { enum level level; const char *why; } reasons[] = {
+		[FRONT_KILLED] = { DEFAULT, "the front was killed" },
+		[REQUESTED] = { VERBOSE, "a signal asks for it" },
+		[LATE_REQUEST] = { VERBOSE, "a signal asks for it" },
+		[SUPERVISOR_ASKED] = { DEFAULT,
+		    "a signal came to the supervisor alone" },
+		[SUPERVISOR_KILLED] = { DEFAULT, "the supervisor was killed" }
+	};
+	char what[128], who[32];
 
 	plan(0, what, sizeof(what));
-	switch (self.reason) {
-	case FRONT_KILLED:
-		say(DEFAULT, "the front %d was killed; stopping server %d (%s)",
-		    (int)self.front, (int)server.pid, what);
-		break;
-	case SUPERVISOR_KILLED:
-		say(DEFAULT, "the supervisor %d was killed; "
-		    "stopping server %d (%s)", (int)self.supervisor,
-		    (int)server.pid, what);
-		break;
-	case SUPERVISOR_ASKED:
-		say(DEFAULT, "a signal to the supervisor alone; "
-		    "stopping server %d (%s)", (int)server.pid, what);
-		break;
-	case REQUESTED:
-	case LATE_REQUEST:
-		say(VERBOSE, "a signal asks for it; stopping server %d (%s)",
-		    (int)server.pid, what);
-		break;
-	case NONE:
-	case OWNER_GONE:
-	case SERVER_LEFT:
-		break;
-	}
+	if (reasons[self.reason].why != NULL)
+		say(reasons[self.reason].level, "%s; stopping %s (%s)",
+		    reasons[self.reason].why, server_label(who), what);
 }
 
 /* The one way into the ladder.  The first reason stays the reason. */
@@ -2408,10 +2349,7 @@ on_phase_end(void)
 	case FORCED:
 		enter(OVER);
 		break;
-	case STARTING:
-	case RUNNING:
-	case LEFT:
-	case OVER:
+	default:	/* no time of its own */
 		break;
 	}
 }
@@ -2869,7 +2807,7 @@ front_signal(const struct note *n)
 static void
 front_note(const struct note *n)
 {
-	switch ((enum note_kind)n->kind) {
+	switch (n->kind) {
 	case NOTE_SERVER:
 		server.pid = n->pid;
 		break;
@@ -2896,10 +2834,7 @@ front_note(const struct note *n)
 		    errno == EINTR)
 			continue;
 		finish(n->signo);
-	case NOTE_SIGNAL:
-	case NOTE_RESUMED:
-	case NOTE_ALL:
-	case NOTE_ORPHAN:
+	default:	/* not for this side */
 		break;
 	}
 }
@@ -2954,7 +2889,7 @@ on_dropped(void)
 static void
 supervisor_note(const struct note *n)
 {
-	switch ((enum note_kind)n->kind) {
+	switch (n->kind) {
 	case NOTE_SIGNAL:
 		on_relay(n);
 		break;
@@ -2968,13 +2903,7 @@ supervisor_note(const struct note *n)
 		owners[0].gone = true;
 		on_owners();
 		break;
-	case NOTE_SERVER:
-	case NOTE_STARTED:
-	case NOTE_LADDER:
-	case NOTE_STOP:
-	case NOTE_ASK:
-	case NOTE_LEAVE:
-	case NOTE_ENDED:
+	default:	/* not for this side */
 		break;
 	}
 }
