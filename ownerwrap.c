@@ -1269,7 +1269,8 @@ fd_fired(int fd)
 /*
  * By the process table, without an exit descriptor.  Only ESRCH, another start
  * time and a zombie without a living thread are proof; anything else is doubt,
- * and doubt is alive.
+ * and doubt is alive.  (proc(5), hidepid: a file that is not there proves
+ * nothing, so kill(2) is asked as well.)
  */
 static bool
 gone_by_number(struct owner *o)
@@ -1277,8 +1278,8 @@ gone_by_number(struct owner *o)
 	struct proc p;
 
 	if (proc_stat(o->pid, &p) == -1)
-		return errno == ESRCH || (errno == ENOSYS &&
-		    kill(o->pid, 0) == -1 && errno == ESRCH);
+		return (errno == ESRCH || errno == ENOSYS) &&
+		    kill(o->pid, 0) == -1 && errno == ESRCH;
 	if (o->ticks == 0) {
 		o->ticks = p.ticks;
 		memcpy(o->name, p.name, NAME_SIZE);
@@ -2366,6 +2367,7 @@ struct seen {
 	int64_t at_ms;
 	bool pending;		/* a relay not yet delivered, a copy not used */
 	bool frozen;		/* copy: the front was stopped, it can't age */
+	bool alone;		/* copy: asks for a stop if nobody relays it */
 };
 
 static struct seen held[HELD_MAX], copies[COPIES_MAX];
@@ -2556,7 +2558,8 @@ on_copy(const struct note *n)
 	}
 	copy = keep(copies, COPIES_MAX, n);
 	copy->frozen = front_is_stopped();
-	if (is_ending(n->signo) && !is_of_tree(n->pid))
+	copy->alone = is_ending(n->signo) && !is_of_tree(n->pid);
+	if (copy->alone)
 		set_timer(T_ALONE, ALONE_MS);
 }
 
@@ -2564,9 +2567,8 @@ static bool
 has_lone_copy(void)
 {
 	for (int i = 0; i < COPIES_MAX; i++)
-		if (copies[i].pending && is_ending(copies[i].note.signo) &&
-		    now_ms() - copies[i].at_ms >= ALONE_MS &&
-		    !is_of_tree(copies[i].note.pid))
+		if (copies[i].pending && copies[i].alone &&
+		    now_ms() - copies[i].at_ms >= ALONE_MS)
 			return true;
 	return false;
 }
