@@ -345,9 +345,9 @@ in_pidns() {
 
 # --- a server with its owner -----------------------------------------------
 
-# wrap [OPTION...] -- server -l log ...: starts an owner, O, and, told to watch
+# owned [OPTION...] -- server -l log ...: starts an owner, O, and, told to watch
 # it, the program, W (its stderr: $ERR); waits for the server, S.
-wrap() {
+owned() {
 	start sleep 300
 	O=$PID
 	start "$OW" --owner-pid "$O" "$@"
