@@ -393,3 +393,63 @@ hide_proc() {
 	"${HIDDEN[@]}" true 2>/dev/null ||
 		skip_or_fail "needs mount namespaces"
 }
+
+# --- what the options and variables do --------------------------------------
+
+# refused STATUS MESSAGE OPTION... -- : nothing is started, and the message is
+# the one line on stderr; `touch started` is the command
+refused() {
+	local wanted=$1 message=$2
+	shift 2
+	run --separate-stderr "$OW" "$@" touch started
+	assert_equal "$status" "$wanted" "status of $*"
+	assert_equal "$output" "" "stdout of $*"
+	assert_equal "$stderr" "$message" "stderr of $*"
+	[ ! -e started ] || fail "started with $*"
+}
+
+# plan_of OPTION...: lets the server kill its owner, and sets PLAN to what the
+# message says will come: `TERM in 2s, KILL 5s later, ...`
+plan_of() {
+	local server
+	new_owner
+	start "$OW" --owner-pid "$OWNER" "$@" -- \
+		sh -c 'kill -KILL "$0"; exec sleep 300' "$OWNER"
+	await_line "$ERR" '; stopping server [0-9]+ \(.*\)$' || return 1
+	PLAN=$(sed -n 's/.*; stopping server [0-9]* (\(.*\))$/\1/p' "$ERR")
+	server=$(sed -n 's/.*; stopping server \([0-9]*\) .*/\1/p' "$ERR")
+	track "$server"
+	kill -KILL "$server" 2>/dev/null || true
+	finish "$PID"
+}
+
+# assert_plan PLAN OPTION...
+assert_plan() {
+	local wanted=$1
+	shift
+	plan_of "$@" && assert_equal "$PLAN" "$wanted" "plan with $*"
+}
+
+# plan GRACE KILL TWICE: the plan with these times, the stop signal being TERM
+plan() {
+	echo "TERM $1, KILL $2 later, $3 if others must be told"
+}
+
+# in_devlog [-n] FILE CMD...: with a /dev of its own, in which the fixture
+# `syslog` is the system log
+in_devlog() {
+	need unshare
+	local ns=(unshare -m)
+	[ "$(id -u)" = 0 ] || ns=(unshare -Urm)
+	"${ns[@]}" true 2>/dev/null || skip_or_fail "needs mount namespaces"
+	mkdir -p dev
+	"${ns[@]}" sh -ec '
+		mount -t tmpfs none dev
+		for d in null zero tty urandom; do
+			: >dev/$d
+			mount --bind /dev/$d dev/$d
+		done
+		ln -s /proc/self/fd dev/fd
+		mount --rbind dev /dev
+		exec syslog "$@"' - "$@"
+}
