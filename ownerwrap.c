@@ -307,6 +307,7 @@ set_cloexec(int fd)
 #endif
 
 #define SIGNALS_END	_NSIG
+#define SYSLOG_PATH	"/dev/log"
 #define EXIT_KIND	"pidfd"
 #define EXIT_INHERITED	true
 
@@ -578,6 +579,11 @@ queue_signal(pid_t pid, int signo, union sigval value)
 
 #else	/* not Linux, or its plain POSIX twin for the tests */
 
+#ifdef __APPLE__
+#define SYSLOG_PATH	"/var/run/syslog"
+#else
+#define SYSLOG_PATH	"/dev/log"
+#endif
 #ifdef NSIG
 #define SIGNALS_END	NSIG
 #else
@@ -883,7 +889,7 @@ write_syslog(const char *text)
 	if (fd == -1)
 		return;
 	set_cloexec(fd);
-	strcpy(un.sun_path, "/dev/log");
+	strcpy(un.sun_path, SYSLOG_PATH);
 	n = snprintf(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
 	    (int)getpid(), text);
 	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -973,6 +979,24 @@ age(int64_t ms, char buf[32])
 		snprintf(buf, 32, "up %" PRId64 "h%02" PRId64 "m", s / 3600,
 		    s / 60 % 60);
 	return buf;
+}
+
+/* A refused start: said while stderr is still ours.  Returns the status. */
+static int
+say_exec_error(int error)
+{
+	const char *path = getenv("PATH"), *command = opt.command[0];
+
+	if (error == ENOENT && strchr(command, '/') == NULL)
+		say(REFUSED, "%s: not found in PATH=%s", command,
+		    path == NULL ? "" : path);
+	else if (error == ENOENT)
+		say(REFUSED, "%s: not found, or its interpreter is not",
+		    command);
+	else
+		say(REFUSED, "%s: can't be executed: %s", command,
+		    strerror(error));
+	return error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 }
 
 /* 4711 (nvim), or 4711 if its name is not known. */
@@ -1521,6 +1545,13 @@ send_signal(pid_t pid, int signo)
 	return kill(pid, signo);
 }
 
+/* The stand-in is the server's parent only if orphans come to it. */
+static bool
+is_parent(void)
+{
+	return self.role == SUPERVISOR || self.adopts;
+}
+
 /*
  * The server is our child until we reap it, so its number is its own.  Not
  * its parent, the stand-in has an exit descriptor or does nothing.
@@ -1531,7 +1562,7 @@ signal_server(int signo)
 	errno = ESRCH;
 	if (server.pid == 0 || server.ended)
 		return -1;
-	if (self.role == STANDIN && !self.adopts)
+	if (!is_parent())
 		return server.fd == -1 ? -1 : exit_signal(server.fd, signo);
 	return send_signal(server.pid, signo);
 }
@@ -1666,7 +1697,7 @@ static bool
 sees_tree(void)
 {
 	return opt.scope != SCOPE_PROCESS && (self.listed || self.own_group) &&
-	    (self.role == SUPERVISOR || self.adopts);
+	    is_parent();
 }
 
 /* No list of the tree: the server's own group is all that can be reached. */
@@ -2423,14 +2454,14 @@ is_of_tree(pid_t pid)
 {
 	struct proc p;
 
-	if (pid == 0 || pid == self.front)
+	if (pid == 0)
 		return false;
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].pid == pid)
 			return false;
 	for (int i = 0; i < CHAIN_MAX && pid > 1; i++) {
 		if (pid == server.pid || pid == self.pid)
-			return true;
+			return true;	/* ourselves: our EPIPE, our CONT */
 		if (pid == self.front || proc_stat(pid, &p) == -1)
 			return false;
 		pid = p.ppid;
@@ -2484,7 +2515,7 @@ deliver(const struct note *n)
 	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
 		return;
 	if (!server.ended) {
-		result = n->code == SI_QUEUE && self.role == SUPERVISOR ?
+		result = n->code == SI_QUEUE && is_parent() ?
 		    queue_signal(server.pid, n->signo, n->value) :
 		    signal_server(n->signo);
 		if (result == -1 && errno != ESRCH)
@@ -2563,25 +2594,30 @@ on_copy(const struct note *n)
 		set_timer(T_ALONE, ALONE_MS);
 }
 
-static bool
-has_lone_copy(void)
+/* Copies that nobody has relayed: the age of the oldest, or -1. */
+static int64_t
+lone_copy_ms(void)
 {
+	int64_t oldest = -1;
+
 	for (int i = 0; i < COPIES_MAX; i++)
 		if (copies[i].pending && copies[i].alone &&
-		    now_ms() - copies[i].at_ms >= ALONE_MS)
-			return true;
-	return false;
+		    now_ms() - copies[i].at_ms > oldest)
+			oldest = now_ms() - copies[i].at_ms;
+	return oldest;
 }
 
+/* The front has sent all it had; a copy still alone was for us alone. */
 static void
 on_answer(void)
 {
 	self.asked = false;
-	if (!has_lone_copy())
-		return;
-	for (int i = 0; i < COPIES_MAX; i++)
-		copies[i].pending = false;
-	begin(SUPERVISOR_ASKED);
+	if (lone_copy_ms() >= ALONE_MS) {
+		for (int i = 0; i < COPIES_MAX; i++)
+			copies[i].pending = false;
+		begin(SUPERVISOR_ASKED);
+	} else if (lone_copy_ms() >= 0)
+		set_timer(T_ALONE, ALONE_MS);
 }
 
 /* T_ALONE: ask the front, which first sends all the signals it has had. */
@@ -2591,7 +2627,7 @@ on_alone(void)
 	self.timer[T_ALONE] = FOREVER;
 	if (self.peer == -1)
 		on_answer();
-	else if (!self.asked && has_lone_copy()) {
+	else if (!self.asked && lone_copy_ms() >= 0) {
 		self.asked = true;
 		tell_peer(NOTE_ASK, 0);
 	}
@@ -2638,22 +2674,10 @@ on_started(void)
 		enter(RUNNING);
 }
 
-/* A refused start: said while stderr is still ours, status by the front. */
 static void
 on_exec_failed(int error)
 {
-	const char *path = getenv("PATH"), *command = opt.command[0];
-
-	self.status = error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
-	if (error == ENOENT && strchr(command, '/') == NULL)
-		say(REFUSED, "%s: not found in PATH=%s", command,
-		    path == NULL ? "" : path);
-	else if (error == ENOENT)
-		say(REFUSED, "%s: not found, or its interpreter is not",
-		    command);
-	else
-		say(REFUSED, "%s: can't be executed: %s", command,
-		    strerror(error));
+	self.status = say_exec_error(error);
 	server.ended = true;	/* it is at its _exit() */
 	enter(OVER);
 }
@@ -2879,6 +2903,14 @@ stand_in(void)
 	self.child = true;
 }
 
+/* No witness any more: what reaches us goes on. */
+static void
+standin_signal(const struct note *n)
+{
+	if (!is_of_tree(n->pid))
+		deliver(n);
+}
+
 /* T_ASK: nobody can tell whether the kernel's signal came; it is still here. */
 static void
 on_dropped(void)
@@ -2924,7 +2956,7 @@ static const struct {
 } roles[] = {
 	[FRONT] = { front_signal, front_note },
 	[SUPERVISOR] = { on_copy, supervisor_note },
-	[STANDIN] = { deliver, front_note }
+	[STANDIN] = { standin_signal, front_note }
 };
 
 static void
@@ -2940,9 +2972,10 @@ on_peer(void)
 	close(self.peer);
 	self.peer = -1;
 	self.front_stopped = false;
-	if (self.role == SUPERVISOR && !self.alone)
+	if (self.role == SUPERVISOR && !self.alone) {
 		begin(FRONT_KILLED);
-	else if (self.role == FRONT)
+		leave_stderr();		/* its reader waits for the end of it */
+	} else if (self.role == FRONT)
 		self.child = true;	/* its end comes next, or came */
 }
 
@@ -2954,7 +2987,7 @@ on_end(void)
 
 	self.child = false;
 	if (self.role != FRONT) {
-		if (self.role == SUPERVISOR || self.adopts)
+		if (is_parent())
 			reap();
 		return;
 	}
@@ -3238,7 +3271,7 @@ static struct option {
 } options[] = {
 	{ 'p', "owner-pid", "PID[:START]", true, set_owner_pid,
 	    "another process's pid, 1 or more, or PID:START with its start "
-	    "time in ticks",
+	    "time in ticks; 64 owners at most",
 	    "owner by pid; repeatable (default: the parent)", NULL, false },
 	{ 0, "any", NULL, false, set_any, NULL,
 	    "orphaned when any owner is gone (when all are)", NULL,
@@ -3256,7 +3289,7 @@ static struct option {
 	    "the stop signal (TERM)", NULL, false },
 	{ 0, "scope", "SCOPE", false, set_scope,
 	    "process, session or tree",
-	    "process, session or tree are stopped (session)", NULL,
+	    "process, session, or tree: daemons, too (session)", NULL,
 	    false },
 	{ 0, "leftovers", "WHAT", false, set_leftovers,
 	    "stop, wait or leave",
@@ -3492,8 +3525,7 @@ static void
 run_alone(void)
 {
 	execvp(opt.command[0], opt.command);
-	refuse(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE, "%s: %s",
-	    opt.command[0], strerror(errno));
+	exit(say_exec_error(errno));
 }
 
 /* ======================================================================== */
