@@ -1,0 +1,539 @@
+#!/usr/bin/env bats
+# Relay, masks, the ladder that a signal asks for, and messages that nobody
+# reads. Which signals went to the group is the matter of witness.bats.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+# All that can be caught, but for CHLD and CONT.
+ALL="HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM STKFLT
+	TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
+
+# cpu_ticks PID...: user and system time of all
+cpu_ticks() {
+	local pid fields sum=0
+	for pid; do
+		read -r -a fields <<<"$(stat_of "/proc/$pid/stat")"
+		sum=$((sum + fields[11] + fields[12]))
+	done
+	echo "$sum"
+}
+
+elapsed() {
+	echo $(($(now_ms) - begin))
+}
+
+# --- relay -------------------------------------------------------------------
+
+@test "signals: every catchable one sent to the front reaches the server once (36)" {
+	local name
+	wrap -- -d
+	for name in $ALL; do
+		sig send "$name" "$FRONT"
+	done
+	until_true '[ "$(count_lines log "^[A-Z0-9]+ from ")" -ge 27 ]'
+	settle
+	for name in $ALL; do
+		assert_lines log "^$name from " 1
+	done
+	assert_alive "$FRONT" "$SUPERVISOR" "$SERVER"
+	kill -KILL "$SERVER"
+	finish "$FRONT"
+	expect_status 137
+	assert_equal "$(cat "$OUT" "$ERR")" ""
+}
+
+@test "signals: the same one again is relayed again (36)" {
+	local n
+	wrap -- -d
+	for n in 1 2 3; do
+		kill -TERM "$FRONT"
+		until_true "[ \"\$(count_lines log '^TERM ')\" -ge $n ]"
+	done
+	settle
+	assert_lines log '^TERM from ' 3
+}
+
+@test "signals: real-time ones arrive each, in order, with their value (36)" {
+	local value
+	wrap --
+	for value in 7 -1 8 123456789 9; do
+		sig send -q "$value" 36 "$FRONT"
+	done
+	sig send RT50 "$FRONT"
+	await_line log '^RT50 from '
+	settle
+	assert_equal "$(sed -n 's/^RT36 .* value //p' log | xargs)" \
+		"7 -1 8 123456789 9"
+	assert_lines log '^RT36 from .* code -1 ' 5
+	assert_lines log '^RT50 from ' 1
+}
+
+@test "signals: PIPE sent to the front is not ownerwrap's own: it is relayed (36)" {
+	start "$OW" -- server -l log -n
+	server_pid log
+	kill -PIPE "$PID"
+	finish "$PID"
+	expect_status 141
+}
+
+@test "signals: CONT is passed on only where the server is stopped (36)" {
+	wrap --
+	kill -CONT "$FRONT"
+	settle
+	assert_lines log '^CONT ' 0
+	kill -STOP "$SERVER"
+	until_true '[[ $(ps -o stat= -p "$FRONT") == T* ]]'
+	kill -CONT "$FRONT"
+	await_line log '^CONT '
+	settle
+	assert_lines log '^CONT ' 1
+}
+
+@test "signals: a forged CHLD is harmless (36)" {
+	wrap -- -e 6
+	sig send CHLD "$FRONT" "$SUPERVISOR" "$FRONT" "$SUPERVISOR"
+	sig send -q "$SERVER" CHLD "$FRONT" "$SUPERVISOR"
+	settle
+	assert_lines log '^CHLD ' 0
+	assert_alive "$FRONT" "$SUPERVISOR" "$SERVER"
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 6
+	assert_lines log '^TERM ' 1
+}
+
+@test "signals: under -v a relay and its sender are named (36)" {
+	wrap -v -- -d
+	kill -TERM "$FRONT"
+	await_line log '^TERM '
+	await_line "$ERR" "^ownerwrap\[server\]: TERM relayed; sender $$ \(.+\)\$"
+	kill -USR1 "$FRONT"
+	await_line "$ERR" "^ownerwrap\[server\]: USR1 relayed; sender $$ \(.+\)\$"
+}
+
+# --- masks and dispositions ----------------------------------------------------
+
+@test "signals: mask and dispositions of the server are the inherited ones (38)" {
+	local how direct
+	for how in "block TERM,CHLD,USR1,CONT ignore INT,PIPE,HUP" \
+		"block all ignore all" "block 40 ignore 41" \
+		"ignore CHLD,TERM,TSTP" "unblock all default all"; do
+		# shellcheck disable=SC2086
+		direct=$(plain sig $how -- sig show)
+		# shellcheck disable=SC2086
+		run plain sig $how -- "$OW" -- sig show
+		expect_status 0
+		expect_output "$direct"
+	done
+}
+
+@test "signals: with all of them blocked and ignored ownerwrap relays and ends (38)" {
+	start sig block all ignore all -- "$OW" -- \
+		sig unblock all -- server -l log -e 9
+	server_pid log
+	kill -USR1 "$PID"
+	await_line log '^USR1 from '
+	kill -TERM "$PID"
+	finish "$PID"
+	expect_status 9
+	assert_lines log '^USR1 ' 1
+	assert_lines log '^TERM ' 1
+}
+
+@test "signals: with TERM and CHLD blocked the owner's death ends a deaf server (38)" {
+	new_owner
+	VIA=(sig block TERM,CHLD --)
+	wrap -p "$OWNER" -g 0 -k 0.3 -- -n
+	begin=$(now_ms)
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	[ "$(elapsed)" -ge 300 ]
+	assert_lines "$ERR" 'still there 0\.3[0-9]*s after TERM: killed$' 1
+}
+
+@test "signals: with TERM and CHLD blocked the server's status is kept (38)" {
+	run plain sig block TERM,CHLD -- "$OW" -- sh -c 'sleep 0.1; exit 7'
+	expect_status 7
+}
+
+@test "signals: with CHLD ignored the server's status is kept (40)" {
+	run plain sig ignore CHLD -- "$OW" -- server -l log -x 150 -e 7
+	expect_status 7
+	run plain sig ignore CHLD -- "$OW" -- sig show
+	expect_match 'SigIgn: 0000000000010000'
+	run owner -S "$OW" -- server -l log -x 0 -k SEGV
+	expect_status 139
+}
+
+@test "signals: with CHLD ignored an orphan outlives the server, without a spin (40)" {
+	begin=$(now_ms)
+	VIA=(sig ignore CHLD --)
+	wrap --leftovers wait -- -x 250 -e 7 -g normal,exit=1200
+	await_line "$ERR" 'server ended and left 1 process: waited for'
+	sleep 0.4
+	[ "$(cpu_ticks "$FRONT" "$SUPERVISOR")" -le 10 ]
+	finish "$FRONT"
+	expect_status 7
+	[ "$(elapsed)" -ge 1200 ]
+}
+
+@test "signals: with CHLD ignored a deaf orphan is still killed (40)" {
+	VIA=(sig ignore CHLD --)
+	wrap -k 0.3 -- -x 250 -e 7 -g deaf
+	finish "$FRONT"
+	expect_status 7
+	refute_alive "$(child_pid log deaf)"
+}
+
+@test "signals: under nohup a server with a HUP handler of its own gets HUP (83)" {
+	VIA=(nohup)
+	wrap -- -e 3
+	kill -HUP "$FRONT"
+	finish "$FRONT"
+	expect_status 3
+	assert_lines log '^HUP from ' 1
+}
+
+@test "signals: under nohup a server without a handler is not moved by HUP (83)" {
+	VIA=(nohup)
+	wrap -- -n
+	kill -HUP "$FRONT"
+	sleep 0.2
+	assert_alive "$FRONT" "$SUPERVISOR" "$SERVER"
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 143
+}
+
+# --- senders from the tree -----------------------------------------------------
+
+# A server that logs TERM, INT and USR1 and does what go.1, go.2 ... say.
+obedient() {
+	cat >obedient <<-'END'
+		for s in TERM INT USR1; do trap "echo $s >>log" $s; done
+		echo "ready $$" >>log
+		n=1
+		while :; do
+			until [ -e go.$n ]; do sleep 0.02; done
+			. ./go.$n
+			echo "did $n" >>log
+			n=$((n + 1))
+		done
+	END
+	start setsid "$OW" "$@" -- sh obedient
+	FRONT=$PID
+	await_line log '^ready '
+	sleep 0.1			# behind the first 50 ms
+	orders=0
+}
+
+order() {
+	orders=$((orders + 1))
+	echo "$1" >"go.tmp"
+	mv go.tmp "go.$orders"
+	await_line log "^did $orders\$"
+	sleep 0.15
+}
+
+@test "signals: what the server sends to its own group is not sent back (36)" {
+	obedient -k 0.3
+	order 'kill -s TERM 0'
+	order 'kill -s USR1 0'
+	order "sh -c 'trap : TERM; kill -s TERM -- -$FRONT; sleep 0.2'"
+	assert_lines log '^TERM$' 2
+	assert_lines log '^USR1$' 1
+	sleep 0.4
+	assert_alive "$FRONT"
+}
+
+@test "signals: what the server or a descendant sends to the front is not sent back (36)" {
+	obedient -v
+	order "kill -s TERM $FRONT"
+	order "kill -s USR1 $FRONT"
+	order "sh -c 'kill -s INT $FRONT; sleep 0.2'"
+	order "setsid sh -c 'kill -s TERM $FRONT; sleep 0.2'"
+	order "(setsid sh -c 'kill -s USR1 $FRONT; sleep 0.2' &) &"
+	order "sleep 0.3"
+	assert_lines log '^(TERM|USR1|INT)$' 0
+	assert_lines "$ERR" 'relayed' 0
+	kill -s USR1 "$FRONT"
+	await_line log '^USR1$'
+	assert_alive "$FRONT"
+}
+
+@test "signals: what the server sends to the supervisor alone asks for nothing (36)" {
+	obedient -k 0.3
+	order "kill -s TERM $(supervisor_of "$FRONT")"
+	order "sleep 0.5"
+	assert_lines log '^TERM$' 0
+	assert_alive "$FRONT"
+}
+
+# --- a stop asked for by the stop signal -----------------------------------------
+
+@test "stop signal: with --kill-after a spinning server that ignores it is killed (43)" {
+	wrap -v -k 0.3 -- -D -b
+	begin=$(now_ms)
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 137
+	[ "$(elapsed)" -ge 300 ]
+	refute_alive "$SUPERVISOR" "$SERVER"
+	assert_lines "$ERR" "^ownerwrap\[server\]: a signal asks for it; stopping server $SERVER \(TERM now, KILL 0\.3s later, 0\.6s if others must be told\)\$" 1
+	assert_lines "$ERR" "^ownerwrap\[server\]: server $SERVER still there 0\.[0-9]+s after TERM: killed\$" 1
+}
+
+@test "stop signal: when the owner is killed a spinning server that ignores it is killed (43)" {
+	new_owner
+	wrap -p "$OWNER" -g 0 -k 0.3 -- -D -b
+	begin=$(now_ms)
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	[ "$(elapsed)" -ge 300 ]
+	refute_alive "$SUPERVISOR" "$SERVER"
+	assert_lines "$ERR" "server $SERVER still there 0\.[0-9]+s after TERM: killed\$" 1
+}
+
+@test "stop signal: the ladder it begins gives the server it once (43, 35)" {
+	wrap -k 0.4 -- -d
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 137
+	assert_lines log '^TERM ' 1
+}
+
+@test "stop signal: the ladder it begins takes deaf descendants too (43)" {
+	wrap -k 0.3 -- -e 4 -g deaf -g ignore,setpgid
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 4
+	refute_alive "$(child_pid log deaf)" \
+		"$(child_pid log ignore,setpgid)"
+}
+
+@test "stop signal: the ladder it begins takes the variable's kill-after (43)" {
+	export OWNERWRAP_KILL_AFTER=0.3
+	wrap -- -d
+	begin=$(now_ms)
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 137
+	[ "$(elapsed)" -ge 300 ]
+}
+
+@test "stop signal: sent to the group it begins the ladder too (43)" {
+	VIA=(setsid)
+	wrap -k 0.3 -- -d
+	kill -TERM -- "-$FRONT"
+	finish "$FRONT"
+	expect_status 137
+	assert_lines log '^TERM ' 1
+}
+
+@test "stop signal: without --kill-after it is relayed and nothing more (43)" {
+	wrap -v -- -d
+	kill -TERM "$FRONT"
+	await_line log '^TERM '
+	settle
+	assert_lines "$ERR" 'stopping' 0
+	kill -TERM "$FRONT"		# in a ladder it would not be relayed
+	settle
+	assert_lines log '^TERM ' 2
+	assert_alive "$SERVER"
+}
+
+@test "stop signal: with --kill-after inf it is relayed and nothing more (43)" {
+	wrap -v -k inf -- -d
+	kill -TERM "$FRONT"
+	await_line log '^TERM '
+	kill -TERM "$FRONT"
+	settle
+	assert_lines log '^TERM ' 2
+	assert_lines "$ERR" 'stopping' 0
+	kill -KILL "$SERVER"
+	finish "$FRONT"
+	export OWNERWRAP_KILL_AFTER=inf
+	rm log
+	wrap -v -- -d
+	kill -TERM "$FRONT"
+	await_line log '^TERM '
+	kill -TERM "$FRONT"
+	settle
+	assert_lines log '^TERM ' 2
+	assert_lines "$ERR" 'stopping' 0
+}
+
+@test "stop signal: another one, by --signal or variable, begins the ladder, TERM does not (43)" {
+	local given
+	for given in option variable; do
+		if [ "$given" = option ]; then
+			wrap -k 0.3 -s INT -- -d
+		else
+			export OWNERWRAP_SIGNAL=SIGINT
+			wrap -k 0.3 -- -d
+		fi
+		kill -TERM "$FRONT"
+		await_line log '^TERM '
+		settle
+		sleep 0.4
+		assert_alive "$SERVER"
+		begin=$(now_ms)
+		kill -INT "$FRONT"
+		finish "$FRONT"
+		expect_status 137
+		[ "$(elapsed)" -ge 300 ]
+		assert_lines log '^INT ' 1
+		assert_lines "$ERR" "still there 0\.[0-9]+s after INT: killed\$" 1
+		rm log
+	done
+}
+
+@test "stop signal: with --signal KILL nothing that can be caught begins the ladder (43)" {
+	wrap -k 0.3 -s KILL -- -d
+	kill -TERM "$FRONT"
+	await_line log '^TERM '
+	sleep 0.5
+	assert_alive "$SERVER"
+}
+
+@test "ladder: the stop signal is not relayed to who had it, all others are (35)" {
+	new_owner
+	wrap -p "$OWNER" -g 0 -k 1 -- -d
+	kill -KILL "$OWNER"
+	await_line log '^TERM '
+	kill -TERM "$FRONT"
+	kill -INT "$FRONT"
+	kill -USR1 "$FRONT"
+	sig send -q 5 RT40 "$FRONT"
+	settle
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 124
+	assert_lines log '^TERM ' 1
+	assert_lines log '^INT ' 1
+	assert_lines log '^USR1 ' 1
+	assert_lines log '^RT40 .* value 5$' 1
+}
+
+@test "ladder: nor is it, where a signal began the ladder (35)" {
+	wrap -k 1 -- -d
+	kill -TERM "$FRONT"
+	await_line log '^TERM '
+	settle
+	kill -TERM "$FRONT"
+	kill -INT "$FRONT"
+	kill -USR1 "$FRONT"
+	settle
+	finish "$FRONT"
+	expect_status 137
+	assert_lines log '^TERM ' 1
+	assert_lines log '^INT ' 1
+	assert_lines log '^USR1 ' 1
+}
+
+# --- time to end -----------------------------------------------------------------
+
+@test "kill-after: a server that needs its time gets it, and not more (44)" {
+	new_owner
+	wrap -p "$OWNER" -g 0 -k 10 -- -t 700
+	begin=$(now_ms)
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	[ "$(elapsed)" -ge 700 ]
+	[ "$(elapsed)" -lt 10000 ]
+	assert_equal "$(cat log.done)" complete
+	assert_lines "$ERR" 'killed' 0
+}
+
+@test "kill-after: a server that needs longer is killed, never earlier (44)" {
+	new_owner
+	wrap -p "$OWNER" -g 0.2 -k 0.4 -- -t 5000
+	begin=$(now_ms)
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	[ "$(elapsed)" -ge 600 ]
+	[ "$(elapsed)" -lt 5000 ]
+	[ ! -e log.done ]
+	assert_lines log '^TERM ' 1
+}
+
+# --- messages that nobody takes ----------------------------------------------------
+
+@test "messages: a full stderr that nobody reads holds nothing up (45)" {
+	new_owner
+	start sock fullpipe "$OW" -v -p "$OWNER" -g 0 -k 0.3 -- server -l log -d
+	track "$(server_pid log)"
+	kill -USR1 "$(sed -n 's/^pid //p' "$OUT")"	# one more message
+	await_line log '^USR1 '
+	kill -KILL "$OWNER"
+	finish "$PID"
+	expect_status 124
+	refute_alive "$(server_pid log)"
+	assert_lines log '^TERM ' 1
+}
+
+@test "messages: a stderr whose reader is gone kills nobody, neither ours nor the server (45, 90)" {
+	new_owner
+	start sock deadpipe "$OW" -v -p "$OWNER" -g 0 -k 0.3 -- server -l log -d
+	server=$(server_pid log)
+	track "$server"
+	kill -USR1 "$(sed -n 's/^pid //p' "$OUT")"
+	await_line log '^USR1 '
+	sleep 0.1
+	assert_alive "$server"
+	kill -KILL "$OWNER"
+	finish "$PID"
+	expect_status 124
+	refute_alive "$server"
+	assert_lines log '^TERM ' 1
+	assert_lines log '^PIPE ' 0
+}
+
+@test "messages: our own EPIPE does not kill a server with PIPE at its default (90)" {
+	start sock deadpipe "$OW" -v -- server -l log -n -x 400 -e 5
+	kill -USR2 "$(supervisor_of "$(sed -n 's/^pid //p' "$OUT")")"
+	finish "$PID"
+	expect_status 5
+	run plain sock deadpipe "$OW" -v -- sig show
+	expect_match 'SigIgn: 0000000000000000'
+}
+
+@test "messages: our own EPIPE is not seen with a refused start (90)" {
+	run -127 plain sock deadpipe "$OW" -v -- ./not-there
+}
+
+@test "messages: the host's EOF on stderr comes when server and children let go (97)" {
+	start sock pipes "$OW" -- server -l log -d -2
+	server=$(server_pid log)
+	track "$server"
+	front=$(sed -n 's/^pid //p' "$OUT")
+	track "$(supervisor_of "$front")"
+	assert_lines "$OUT" '^stderr eof ' 0
+	kill -KILL "$front"
+	await_line "$OUT" '^stderr eof at '
+	assert_alive "$server"		# deaf, so it is killed after 2 s
+	finish "$PID"
+	refute_alive "$server"
+	assert_lines log '^TERM ' 1
+}
+
+@test "messages: a child that holds stderr holds back the EOF, ownerwrap does not (97)" {
+	start sock pipes "$OW" -- server -l log -g setsid
+	server=$(server_pid log)
+	child=$(child_pid log setsid)
+	track "$server" "$child"
+	front=$(sed -n 's/^pid //p' "$OUT")
+	supervisor=$(supervisor_of "$front")
+	kill -KILL "$front"
+	await_gone "$server" "$supervisor"
+	sleep 0.1
+	assert_lines "$OUT" '^stderr eof ' 0
+	kill -KILL "$child"
+	finish "$PID"
+	assert_lines "$OUT" '^stderr eof ' 1
+}
