@@ -490,14 +490,14 @@ proc_age_ms(uint64_t ticks)
 	    (int64_t)((now - ticks) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* One line of /proc/PID/status, from its key to the end of that line. */
+/* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
 static bool
 same_line(const char *a, const char *b, const char *key)
 {
 	const char *x = strstr(a, key), *y = strstr(b, key);
-	size_t n = x == NULL ? 0 : strcspn(x, "\n");
 
-	return n > 0 && y != NULL && strncmp(x, y, n + 1) == 0;
+	return x != NULL && y != NULL &&
+	    strncmp(x, y, 1 + strcspn(x + 1, "\n")) == 0;
 }
 
 /*
