@@ -189,7 +189,7 @@ marked() (
 # the background; sets FRONT, SUPERVISOR, SERVER; the server's log is ./log.
 # VIA=(setsid) before it: begun by this command, which execs.
 wrap() {
-	local options=()
+	local options=() child
 	while [ "$1" != -- ]; do
 		options+=("$1")
 		shift
@@ -200,6 +200,9 @@ wrap() {
 	SERVER=$(server_pid log) || return 1
 	SUPERVISOR=$(supervisor_of "$FRONT") || return 1
 	track "$SUPERVISOR" "$SERVER"
+	for child in $(sed -n "s/^child \\([0-9]*\\) .*/\\1/p" log); do
+		track "$child"
+	done
 }
 
 # new_owner: a process to be named as an owner; sets OWNER
@@ -395,6 +398,36 @@ hide_proc() {
 }
 
 # --- what the options and variables do --------------------------------------
+
+# What a malformed value should have been: options and variables say the same.
+RIGHT_GRACE='a duration: 2, 0.25, 500ms, 3s, 30m, 1h; 0 = at once'
+RIGHT_KILL_AFTER='a duration: 5, 0.25, 500ms, 3s, 30m, 1h, or inf = never; to force at once write --signal KILL'
+RIGHT_INTERVAL='a duration of 1ms or more: 1, 0.25, 500ms, 3s, 30m, 1h'
+RIGHT_SIGNAL="a signal's name or number that ends a process (not STOP, CONT, TSTP, TTIN, TTOU)"
+RIGHT_OWNER_PID="another process's pid, 1 or more, or PID:START with its start time in ticks; 64 owners at most"
+RIGHT_SCOPE='process, session or tree'
+RIGHT_LEFTOVERS='stop, wait or leave'
+RIGHT_LOG='a file that can be opened for writing'
+
+# ow [-127] ARG...: runs it; stdout is in output, stderr in stderr. With a plain `run`
+# both are one pipe, on which nothing is said once the server runs.
+ow() {
+	local expected=()
+	if [[ $1 =~ ^-[0-9]+$ ]]; then
+		expected=("$1")
+		shift
+	fi
+	run "${expected[@]}" --separate-stderr "$OW" "$@"
+}
+
+# After `ow`.
+expect_said() {
+	assert_equal "$stderr" "$1" stderr
+}
+
+expect_said_match() {
+	[[ $stderr =~ $1 ]] || fail "stderr '$stderr' does not match $1"
+}
 
 # refused STATUS MESSAGE OPTION... -- : nothing is started, and the message is
 # the one line on stderr; `touch started` is the command
