@@ -3,6 +3,8 @@
 
 load helper
 
+# The supervisor lets go of stderr when its front is gone: --log has it all.
+logged() { assert_lines wlog "Z [0-9]+ ownerwrap\\[server\\]: $1\$" 1; }
 terms() { assert_lines log '^TERM ' "$1"; }
 
 # --- the front -------------------------------------------------------------
@@ -21,7 +23,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 }
 
 @test "front killed: a deaf server is killed after 2 s, if not before (30)" {
-	owned -k 30 -- server -l log -d
+	owned --log wlog -k 30 -- server -l log -d
 	sup=$(supervisor_of "$W")
 	begin=$(now_ms)
 	kill -KILL "$W"
@@ -29,7 +31,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	taken 2000 "$begin"
 	refute_alive "$S"
 	terms 1
-	said "server $S still there [23](\.[0-9]+)?s after TERM: killed"
+	logged "server $S still there [23](\.[0-9]+)?s after TERM: killed"
 }
 
 @test "front killed: a shorter kill-after holds, also for deaf children (30)" {
@@ -44,7 +46,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 }
 
 @test "front killed: with --kill-after inf there is no force, others are told" {
-	owned -k inf -- server -l log -d -g deaf
+	owned --log wlog -k inf -- server -l log -d -g deaf
 	deaf=$(child_pid log deaf)
 	begin=$(now_ms)
 	kill -KILL "$W"
@@ -53,8 +55,8 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	taken 2000 "$begin"
 	sleep 0.5
 	assert_alive "$S" "$deaf"
-	said "the front was killed; stopping server $S \(TERM now, no KILL\)"
-	assert_lines "$ERR" 'still there' 0
+	logged "the front was killed; stopping server $S \(TERM now, no KILL\)"
+	assert_lines wlog 'still there' 0
 	kill -KILL "$S" "$deaf"
 }
 
@@ -73,13 +75,13 @@ terms() { assert_lines log '^TERM ' "$1"; }
 }
 
 @test "front killed: a running ladder is not made longer" {
-	owned -g 0 -k 0.6 -- server -l log -d
+	owned --log wlog -g 0 -k 0.6 -- server -l log -d
 	sup=$(supervisor_of "$W")
 	kill -KILL "$O"
 	await_line log '^TERM '
 	kill -KILL "$W"
 	await_gone "$sup"
-	said "server $S still there (0\.[6-9][0-9]*|1(\.[0-9]+)?)s after TERM: killed"
+	logged "server $S still there (0\.[6-9][0-9]*|1(\.[0-9]+)?)s after TERM: killed"
 }
 
 @test "front killed: a grace that runs is cut off (30)" {
@@ -94,7 +96,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 }
 
 @test "front killed: time counts from a stop signal the server had already" {
-	owned -- server -l log -d
+	owned --log wlog -- server -l log -d
 	sup=$(supervisor_of "$W")
 	begin=$(now_ms)
 	kill -TERM "$W"
@@ -104,7 +106,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	taken 2000 "$begin"
 	refute_alive "$S"
 	terms 1
-	said "server $S still there [23](\.[0-9]+)?s after TERM: killed"
+	logged "server $S still there [23](\.[0-9]+)?s after TERM: killed"
 }
 
 @test "front killed: with the owner dead too (30)" {
