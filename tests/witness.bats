@@ -1,0 +1,395 @@
+#!/usr/bin/env bats
+# The witness rule: a signal that reached the server with its group is not
+# relayed, one that was meant for the front is; and what the supervisor makes
+# of a signal that came to it alone.
+
+load helper
+bats_require_minimum_version 1.5.0
+
+terms() {
+	count_lines log '^TERM from '
+}
+
+# tell COUNT GAP_US PID...: TERM to each of them by one sender; the server gets
+# COUNT of them. Where the sender itself was held up, that says nothing: again.
+tell() {
+	local wanted=$1 pause=$2 before gap try
+	shift 2
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		before=$(terms)
+		gap=$(sig send -g "$pause" TERM "$@") || return 1
+		settle || return 1
+		[ "${gap#gap }" -le 8000 ] || continue
+		assert_equal "$(($(terms) - before))" "$wanted" \
+			"TERM to $* with $pause us between, try $try"
+		return
+	done
+	fail "this machine is too busy: $gap us"
+}
+
+# The front alone is stopped, and that has happened when this returns.
+stop_front() {
+	kill -STOP "$FRONT"
+	until_true '[[ $(ps -o stat= -p "$FRONT") == T* ]]'
+}
+
+# --- to the front -----------------------------------------------------------------
+
+@test "witness: a signal to the front alone, in a session of its own, arrives once (34)" {
+	local name
+	VIA=(setsid)
+	wrap -v -- -d
+	for name in INT TERM HUP QUIT; do
+		kill "-$name" "$FRONT"
+		await_line log "^$name from "
+	done
+	settle
+	for name in INT TERM HUP QUIT; do
+		assert_lines log "^$name from " 1
+		assert_lines "$ERR" "$name relayed; sender $$ " 1
+	done
+}
+
+@test "witness: a host in our own group can end the server (80)" {
+	cat >host <<-'END'
+		"$1" -v -- server -l log -e 5 &
+		until grep -q ready log 2>/dev/null; do sleep 0.02; done
+		kill -TERM $!
+		wait $!
+		echo "status $?"
+	END
+	start setsid sh host "$OW"
+	finish "$PID"
+	assert_equal "$(cat "$OUT")" "status 5"
+	assert_lines log '^TERM ' 1
+	assert_lines "$ERR" "TERM relayed; sender $PID \(sh\)\$" 1
+}
+
+@test "witness: a make that is told to end passes it on to the server, once (80)" {
+	need make
+	printf 'all:\n\t%s -- server -l log -e 5\n' "$OW" >makefile
+	start setsid make
+	server_pid log
+	kill -TERM "$PID"
+	finish "$PID"
+	[ "$status" -ne 0 ]
+	assert_lines log '^TERM ' 1
+}
+
+# --- to the group -----------------------------------------------------------------
+
+@test "witness: TERM to the group reaches the server once (35a)" {
+	local n
+	VIA=(setsid)
+	wrap -v -- -d -g deaf
+	for n in 1 2 3; do
+		kill -TERM -- "-$FRONT"
+		settle
+		assert_lines log '^TERM ' "$n"
+	done
+	assert_lines log '^\[[0-9]+\] TERM ' 3
+	assert_lines "$ERR" "TERM relayed" 0
+	assert_alive "$FRONT" "$SUPERVISOR"
+}
+
+@test "witness: every signal to the group reaches the server once (34, 35, 36)" {
+	local name
+	VIA=(setsid)
+	wrap -- -d
+	set -- HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM \
+		TERM STKFLT TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO \
+		PWR SYS CHLD CONT RT40
+	for name; do
+		sig send "$name" "-$FRONT"
+	done
+	settle
+	for name; do
+		assert_lines log "^$name from " 1
+	done
+	assert_alive "$FRONT" "$SUPERVISOR"
+}
+
+@test "witness: TERM to the group and death of the owner are one TERM (35)" {
+	new_owner
+	VIA=(setsid)
+	wrap -p "$OWNER" -g 0 -k inf -- -d
+	kill -TERM -- "-$FRONT"
+	kill -KILL "$OWNER"
+	await_line "$ERR" "owner $OWNER \(sleep\) is gone; stopping"
+	await_line log '^CONT '		# the end of step 1
+	settle
+	assert_lines log '^TERM ' 1
+}
+
+@test "witness: TERM to the front, then death of the owner, are one TERM (35b)" {
+	new_owner
+	wrap -p "$OWNER" -g 0 -k inf -- -d
+	kill -TERM "$FRONT"
+	sleep 0.1
+	kill -KILL "$OWNER"
+	await_line log '^CONT '
+	settle
+	assert_lines log '^TERM ' 1
+}
+
+@test "witness: TERM to the front, then death of the owner: the next is KILL (35b)" {
+	local begin
+	new_owner
+	wrap -p "$OWNER" -g 0 -k 0.6 -- -d
+	begin=$(now_ms)
+	kill -TERM "$FRONT"
+	sleep 0.1
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	[ $(($(now_ms) - begin)) -ge 600 ]
+	expect_status 137	# TERM, with --kill-after, was the first reason
+	assert_lines log '^TERM ' 1
+}
+
+@test "witness: TERM to the front and death of the owner at once are one TERM (35c)" {
+	local order
+	for order in front owner; do
+		new_owner
+		wrap -p "$OWNER" -g 0 -k inf -- -d
+		if [ "$order" = front ]; then
+			kill -TERM "$FRONT"
+			kill -KILL "$OWNER"
+		else
+			kill -KILL "$OWNER"
+			kill -TERM "$FRONT"
+		fi
+		await_line log '^CONT '
+		settle
+		assert_lines log '^TERM ' 1
+		kill -KILL "$SERVER"
+		finish "$FRONT"
+		expect_status 124
+		rm log
+	done
+}
+
+@test "witness: killpg in the first milliseconds: the server never survives (81)" {
+	run plain early 60 4000 TERM "$OW" -- sleep 300
+	expect_status 0
+	expect_output "ended 60 by signal 60 by exit 0"
+}
+
+@test "witness: TERM to the front in the first milliseconds is not lost (81)" {
+	local n
+	for n in 1 2 3 4 5 6 7 8; do
+		start "$OW" -- sleep 300
+		until_true "pgrep -P '$PID' >/dev/null"
+		kill -TERM "$PID"
+		finish "$PID"
+		expect_status 143
+	done
+}
+
+# --- to one after the other -----------------------------------------------------
+
+@test "witness: TERM to each process of the tree, front first, is one (35d)" {
+	VIA=(setsid)
+	wrap -- -d -g deaf
+	tell 1 0 "$FRONT" "$SUPERVISOR" "$SERVER" "$(child_pid log deaf)"
+	tell 1 1000 "$FRONT" "$SUPERVISOR" "$SERVER" "$(child_pid log deaf)"
+	assert_lines "$ERR" . 0
+}
+
+@test "witness: TERM to front, supervisor and server, in every order, is one (93)" {
+	local us
+	wrap -- -d
+	for us in 0 1000; do
+		tell 1 $us "$FRONT" "$SUPERVISOR" "$SERVER"
+		tell 1 $us "$FRONT" "$SERVER" "$SUPERVISOR"
+		tell 1 $us "$SUPERVISOR" "$FRONT" "$SERVER"
+		tell 1 $us "$SUPERVISOR" "$SERVER" "$FRONT"
+		tell 1 $us "$SERVER" "$FRONT" "$SUPERVISOR"
+		tell 1 $us "$SERVER" "$SUPERVISOR" "$FRONT"
+	done
+	assert_alive "$FRONT" "$SUPERVISOR"
+	assert_lines "$ERR" . 0		# no ladder
+}
+
+@test "witness: a slow walk that begins with the front is no wish of its own (93)" {
+	wrap -- -d
+	sig send -g 20000 TERM "$FRONT" "$SUPERVISOR"
+	sleep 0.1
+	settle
+	assert_lines log '^TERM ' 1		# by relay
+	assert_lines "$ERR" . 0
+}
+
+@test "witness: a walk of the tree from the leaves is one TERM (93)" {
+	wrap -- -d -g deaf -g deaf,setpgid
+	set -- "$(child_pid log deaf)" "$(child_pid log deaf,setpgid)"
+	tell 1 0 "$@" "$SERVER" "$SUPERVISOR" "$FRONT"
+	tell 1 1000 "$@" "$SERVER" "$SUPERVISOR" "$FRONT"
+	tell 1 1000 "$@" "$FRONT" "$SUPERVISOR" "$SERVER"
+	assert_lines "$ERR" . 0
+}
+
+@test "witness: TERM to front and server only is two, as documented (93)" {
+	wrap -- -d
+	tell 2 0 "$FRONT" "$SERVER"
+	tell 2 1000 "$SERVER" "$FRONT"
+}
+
+@test "witness: TERM to front and supervisor only is none, as documented, the next one is (93)" {
+	wrap -- -d
+	tell 0 0 "$FRONT" "$SUPERVISOR"
+	tell 1 0 "$FRONT"
+	tell 0 1000 "$SUPERVISOR" "$FRONT"
+	tell 1 0 "$FRONT"
+	assert_lines "$ERR" . 0
+}
+
+@test "witness: one copy proves one signal (93)" {
+	VIA=(setsid)
+	wrap -- -d
+	tell 2 5000 "-$FRONT" "$FRONT"
+}
+
+@test "witness: a copy from another sender proves nothing (93)" {
+	wrap -- -d
+	sig send USR1 "$SUPERVISOR"
+	sig send USR1 "$FRONT"
+	settle
+	assert_lines log '^USR1 ' 1
+}
+
+@test "witness: a server that left the group gets what went to the group (35)" {
+	local way
+	for way in -G -s; do
+		VIA=(setsid)
+		wrap -- -d "$way"
+		kill -TERM -- "-$FRONT"
+		settle
+		kill -USR1 -- "-$FRONT"
+		settle
+		assert_lines log '^TERM ' 1
+		assert_lines log '^USR1 ' 1
+		kill -KILL "$SERVER"
+		finish "$FRONT"
+		rm log
+	done
+}
+
+# --- while the front is stopped ----------------------------------------------------
+
+@test "witness: what a stopped front gets is relayed once it runs again (35)" {
+	wrap -- -d
+	stop_front
+	kill -TERM "$FRONT"
+	kill -USR1 "$FRONT"
+	sleep 0.2
+	assert_lines log '^(TERM|USR1) ' 0
+	kill -CONT "$FRONT"
+	settle
+	assert_lines log '^TERM ' 1
+	assert_lines log '^USR1 ' 1
+}
+
+@test "witness: copies don't age while the front is stopped (35)" {
+	VIA=(setsid)
+	wrap -v -- -d
+	stop_front
+	kill -TERM -- "-$FRONT"
+	kill -USR1 -- "-$FRONT"
+	await_line log '^USR1 '
+	sleep 0.3
+	kill -CONT "$FRONT"
+	settle
+	assert_lines log '^TERM ' 1
+	assert_lines log '^USR1 ' 1
+	assert_lines "$ERR" '(TERM|USR1) relayed|stopping' 0
+	kill -TERM "$FRONT"		# the copies are used up
+	settle
+	assert_lines log '^TERM ' 2
+}
+
+@test "witness: a whole group that was stopped gets its TERM once, when continued (35)" {
+	VIA=(setsid)
+	wrap -- -d
+	kill -STOP -- "-$FRONT"
+	kill -TERM -- "-$FRONT"
+	sleep 0.2
+	kill -CONT -- "-$FRONT"
+	settle
+	assert_lines log '^TERM ' 1
+	assert_alive "$FRONT" "$SUPERVISOR"
+}
+
+# --- to the supervisor alone ----------------------------------------------------------
+
+@test "supervisor: TERM, INT, HUP or QUIT to it alone is a wish to stop (93)" {
+	local name begin
+	for name in TERM INT HUP QUIT; do
+		wrap -- -e 6
+		begin=$(now_ms)
+		kill "-$name" "$SUPERVISOR"
+		finish "$FRONT"
+		[ $(($(now_ms) - begin)) -ge 50 ]
+		expect_status 6
+		assert_lines log '^TERM ' 1
+		assert_lines log '^(INT|HUP|QUIT) ' 0
+		assert_lines "$ERR" "^ownerwrap\[server\]: a signal came to the supervisor alone; stopping server $SERVER \(TERM now, KILL 5s later, 10s if others must be told\)\$" 1
+		refute_alive "$SUPERVISOR" "$SERVER"
+		rm log
+	done
+}
+
+@test "supervisor: a wish to stop runs the whole ladder (93)" {
+	local begin
+	wrap -k 0.3 -s INT -- -d -g deaf
+	begin=$(now_ms)
+	kill -TERM "$SUPERVISOR"
+	finish "$FRONT"
+	[ $(($(now_ms) - begin)) -ge 650 ]
+	expect_status 137
+	assert_lines log '^INT ' 1
+	assert_lines log '^TERM ' 0
+	refute_alive "$(child_pid log deaf)"
+}
+
+@test "supervisor: other signals to it alone ask for nothing (93)" {
+	wrap -- -d
+	sig send USR1 "$SUPERVISOR"
+	sig send PIPE "$SUPERVISOR"
+	sig send ALRM "$SUPERVISOR"
+	sig send RT40 "$SUPERVISOR"
+	sig send TSTP "$SUPERVISOR"
+	sleep 0.2
+	settle
+	assert_equal "$(grep -vE '^(ready|RT60) ' log)" ""
+	assert_alive "$SUPERVISOR"
+}
+
+@test "supervisor: a stopped front answers when it is continued (93)" {
+	wrap -- -e 6
+	stop_front
+	kill -TERM "$SUPERVISOR"
+	sleep 0.4
+	assert_lines log '^TERM ' 0
+	assert_lines "$ERR" stopping 0
+	kill -CONT "$FRONT"
+	finish "$FRONT"
+	expect_status 6
+	assert_lines log '^TERM ' 1
+	assert_lines "$ERR" 'a signal came to the supervisor alone; stopping' 1
+}
+
+@test "supervisor: a signal after the server's end stops what it left (36)" {
+	local name begin
+	for name in TERM INT HUP QUIT; do
+		wrap -k 0.3 --leftovers wait -- -x 200 -e 7 -g deaf
+		await_line "$ERR" 'server ended and left 1 process: waited for$'
+		kill "-$name" "$FRONT"
+		begin=$(now_ms)
+		finish "$FRONT"
+		[ $(($(now_ms) - begin)) -ge 250 ]
+		expect_status 7
+		assert_lines log '^\[[0-9]+\] TERM ' 1
+		refute_alive "$(child_pid log deaf)"
+		rm log
+	done
+}
