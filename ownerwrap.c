@@ -2396,7 +2396,8 @@ on_phase_end(void)
 struct seen {
 	struct note note;
 	int64_t at_ms;
-	bool pending;		/* a relay not yet delivered, a copy not used */
+	bool pending;		/* not yet matched with its other half */
+	bool delivered;		/* relay: waited long enough for a copy */
 	bool frozen;		/* copy: the front was stopped, it can't age */
 	bool alone;		/* copy: asks for a stop if nobody relays it */
 };
@@ -2534,7 +2535,7 @@ static void
 on_relay(const struct note *n)
 {
 	bool in_group = getpgid(server.pid) == getpgrp();
-	struct seen *copy = take(copies, COPIES_MAX, n,
+	struct seen *relay, *copy = take(copies, COPIES_MAX, n,
 	    now_ms() - WITNESS_MS);
 
 	for (int i = 0; i < COPIES_MAX; i++)
@@ -2544,15 +2545,20 @@ on_relay(const struct note *n)
 		}
 	if (is_of_tree(n->pid))
 		return;
-	if (copy != NULL && in_group && !is_fresh())
+	if (copy != NULL && in_group && !is_fresh()) {
 		had_with_group(n);
-	else if (copy == NULL && in_group && !is_fresh() &&
-	    is_ending(n->signo)) {
-		keep(held, HELD_MAX, n);
-		if (self.timer[T_HELD] == FOREVER)
-			set_timer(T_HELD, HOLD_MS);
-	} else
-		deliver(n);
+		return;
+	}
+	if (copy == NULL && is_ending(n->signo)) {
+		relay = keep(held, HELD_MAX, n);
+		if (in_group && !is_fresh()) {
+			if (self.timer[T_HELD] == FOREVER)
+				set_timer(T_HELD, HOLD_MS);
+			return;
+		}
+		relay->delivered = true;
+	}
+	deliver(n);
 }
 
 /* T_HELD: no copy came, so the signal was for the front. */
@@ -2563,14 +2569,14 @@ on_held_end(void)
 
 	self.timer[T_HELD] = FOREVER;
 	for (int i = 0; i < HELD_MAX; i++) {
-		if (!held[i].pending)
+		if (!held[i].pending || held[i].delivered)
 			continue;
 		if (now - held[i].at_ms < HOLD_MS) {
 			self.timer[T_HELD] = shorter(self.timer[T_HELD],
 			    held[i].at_ms + HOLD_MS);
 			continue;
 		}
-		held[i].pending = false;
+		held[i].delivered = true;
 		deliver(&held[i].note);
 	}
 }
@@ -2579,12 +2585,14 @@ on_held_end(void)
 static void
 on_copy(const struct note *n)
 {
-	struct seen *copy;
+	struct seen *copy, *relay = take(held, HELD_MAX, n,
+	    now_ms() - WITNESS_MS);
 
 	if (n->pid == self.pid)
 		return;		/* our own EPIPE */
-	if (take(held, HELD_MAX, n, 0) != NULL) {
-		had_with_group(n);
+	if (relay != NULL) {	/* late, if delivered: no wish of its own */
+		if (!relay->delivered)
+			had_with_group(n);
 		return;
 	}
 	copy = keep(copies, COPIES_MAX, n);
