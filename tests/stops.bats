@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# Stop and continue, seen by a parent that waits for both (the pty fixture).
+
+load helper
+bats_require_minimum_version 1.5.0
+
+# on_pty SCRIPT-ON-STDIN CMD...: a command with a group of its own below a
+# leader that waits for it, as a shell does. $LEAD empty: it leads the session
+# itself, so its group is an orphaned one.
+on_pty() {
+	cat >script
+	# shellcheck disable=SC2086
+	run plain pty ${LEAD--L} script "$@"
+	expect_status 0
+}
+
+# For the scripts: pid of the server; state of a process.
+SERVER='$(sed -n "s/^ready //p" log)'
+state() {
+	# shellcheck disable=SC2016
+	printf '[ "$(ps -o stat= -p %s | cut -c1)" = %s ]' "$1" "$2"
+}
+
+stopped() {
+	[[ $(ps -o stat= -p "$1") == T* ]]
+}
+
+@test "stops: the front stops by the server's own signal, CONT undoes both (48)" {
+	local name
+	for name in TSTP TTIN TTOU STOP; do
+		on_pty "$OW" -- server -l log -z -e 5 <<-END
+			until grep -q ready log
+			run kill -$name $SERVER
+			wait stopped $name
+			run $(state "$SERVER" T)
+			kill CONT cmd
+			until grep -q CONT log
+			until ! $(state '$PTY_PID' T)
+			kill TERM cmd
+			wait exit 5
+		END
+		rm log
+	done
+}
+
+@test "stops: a second stop is seen again (48)" {
+	on_pty "$OW" -- server -l log -z -e 5 <<-END
+		until grep -q ready log
+		run kill -TSTP $SERVER
+		wait stopped TSTP
+		kill CONT -cmd
+		until grep -q CONT log
+		run kill -STOP $SERVER
+		wait stopped STOP
+		kill CONT cmd
+		run sleep 0.1
+		run kill -TTIN $SERVER
+		wait stopped TTIN
+		kill CONT cmd
+		kill TERM cmd
+		wait exit 5
+	END
+}
+
+@test "stops: TSTP to the front is for the server, which may refuse it (48)" {
+	on_pty "$OW" -- server -l log -e 5 <<-END
+		until grep -q ready log
+		kill TSTP cmd
+		until grep -q TSTP log
+		run sleep 0.1
+		run ! $(state '$PTY_PID' T)
+		kill TERM cmd
+		wait exit 5
+	END
+	assert_lines log '^TSTP ' 1
+}
+
+@test "stops: TSTP to the front stops a server as usual, then the front (48)" {
+	on_pty "$OW" -- server -l log -z -e 5 <<-END
+		until grep -q ready log
+		kill TSTP cmd
+		wait stopped TSTP
+		run $(state "$SERVER" T)
+		kill CONT cmd
+		kill TERM cmd
+		wait exit 5
+	END
+}
+
+@test "stops: in an orphaned group, where TSTP would be discarded, it is STOP (48)" {
+	LEAD='' on_pty "$OW" -- server -l log -z -G -e 5 <<-END
+		until grep -q ready log
+		run kill -TSTP $SERVER
+		wait stopped STOP
+		run $(state "$SERVER" T)
+		kill CONT cmd
+		until grep -q CONT log
+		kill TERM cmd
+		wait exit 5
+	END
+}
+
+@test "stops: TSTP in an orphaned group stops nobody, as without ownerwrap (48)" {
+	LEAD='' on_pty "$OW" -- server -l log -z -e 5 <<-END
+		until grep -q ready log
+		kill TSTP cmd
+		run kill -TSTP $SERVER
+		run sleep 0.2
+		run ! $(state '$PTY_PID' T)
+		run ! $(state "$SERVER" T)
+		kill TERM cmd
+		wait exit 5
+	END
+}
+
+@test "stops: CONT straight to the server continues the front (48)" {
+	wrap -- -e 5
+	kill -STOP "$SERVER"
+	until_true "stopped $FRONT"
+	kill -CONT "$SERVER"
+	until_true "! stopped $FRONT"
+	assert_lines log '^CONT ' 1
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 5
+}
+
+@test "stops: STOP and CONT in quick succession leave both running (48)" {
+	local n
+	wrap -- -e 5
+	for n in 1 2 3 4 5 6 7 8 9 10; do
+		kill -STOP "$SERVER"
+		kill -CONT "$SERVER"
+	done
+	kill -STOP "$SERVER"
+	sleep 0.01
+	kill -CONT "$SERVER"
+	sleep 0.1
+	until_true "! stopped $FRONT"
+	kill -TERM "$FRONT"
+	finish "$FRONT"
+	expect_status 5
+}
+
+@test "stops: TERM and CONT to the front of a stopped server end it (48)" {
+	wrap -- -e 5
+	kill -STOP "$SERVER"
+	until_true "stopped $FRONT"
+	kill -TERM "$FRONT"
+	sleep 0.1
+	assert_lines log '^TERM ' 0
+	kill -CONT "$FRONT"
+	finish "$FRONT"
+	expect_status 5
+	assert_lines log '^TERM ' 1
+}
+
+# --- the watch goes on --------------------------------------------------------------
+
+@test "stops: the owner's death ends a stopped server, TERM then CONT, and the front (42, 48)" {
+	new_owner
+	wrap -p "$OWNER" -g 0 -- -t 100
+	kill -STOP "$SERVER"
+	until_true "stopped $FRONT"
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	assert_equal "$(cat log.done)" complete
+	assert_lines log '^TERM ' 1
+	assert_lines log '^CONT ' 1
+}
+
+@test "stops: the owner's death kills a stopped and deaf server (42)" {
+	new_owner
+	wrap -p "$OWNER" -g 0.1 -k 0.3 -- -d
+	kill -STOP "$SERVER"
+	until_true "stopped $FRONT"
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	assert_lines log '^TERM ' 1
+}
+
+@test "stops: a stopped descendant gets TERM, then CONT, and does its work (42)" {
+	local child
+	new_owner
+	wrap -p "$OWNER" -g 0 -k 5 -- -t 50 -g stop,slow=50,log=child
+	child=$(sed -n 's/^child \([0-9]*\) .*/\1/p' child)
+	track "$child"
+	until_true "stopped $child"
+	kill -STOP "$SERVER"
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	assert_equal "$(cat log.done)" complete
+	assert_equal "$(cat child.done)" complete
+}
+
+@test "stops: no CONT to a descendant that TERM was refused for (42)" {
+	local child
+	privileged "a child with other ids than the server"
+	need setpriv
+	cp "$FIXTURES/server" .
+	chmod 4755 server
+	chmod 777 .
+	new_owner
+	start setpriv --reuid 65534 --clear-groups "$OW" -p "$OWNER" -g 0 \
+		-k 0.3 -- ./server -l log -g stop,uid=0,log=child
+	child=$(child_pid child stop,uid=0,log=child)
+	track "$child"
+	server_pid log
+	kill -KILL "$OWNER"
+	await_line "$ERR" "not ours to end: $child|$child .*can't be ended"
+	stopped "$child"
+	assert_lines child '(CONT|TERM) ' 0
+	kill -KILL "$child"
+	finish "$PID"
+	expect_status 124
+}
+
+@test "stops: a stopped front does not blind the watch (48)" {
+	new_owner
+	wrap -p "$OWNER" -g 0 -k 0.3 -- -d
+	kill -STOP "$FRONT"
+	until_true "stopped $FRONT"
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	refute_alive "$SERVER" "$SUPERVISOR"
+}
+
+@test "stops: a server that ends under a stopped front ends the front (48)" {
+	wrap -- -e 5
+	kill -STOP "$FRONT"
+	until_true "stopped $FRONT"
+	kill -TERM "$SERVER"
+	finish "$FRONT"
+	expect_status 5
+}
+
+@test "stops: a stopped server that is killed ends the front (48)" {
+	wrap -- -d
+	kill -STOP "$SERVER"
+	until_true "stopped $FRONT"
+	kill -KILL "$SERVER"
+	finish "$FRONT"
+	expect_status 137
+}
