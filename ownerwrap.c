@@ -227,7 +227,7 @@ static struct {		/* this process */
 	bool child;		/* SIGCHLD came */
 	bool early;		/* the server ended before the ladder began */
 	bool asked;		/* NOTE_ASK is on its way */
-	bool front_stopped;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
+	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
 	bool adopts;		/* orphans of the tree come to us */
 	bool front_adopts;	/* and if we are killed, to the front */
 	bool listed;		/* /proc is usable */
@@ -1702,14 +1702,14 @@ sees_tree(void)
 
 /* No list of the tree: the server's own group is all that can be reached. */
 static int
-look_at_group(int signo)
+look_at_group(int signo, int *told)
 {
-	static int told;
+	static int last;
 
-	if (signo != 0 && (signo == SIGKILL || told != signo)) {
-		told = signo;
+	if (signo != 0 && (signo == SIGKILL || last != signo)) {
+		last = signo;
 		if (send_signal(-server.pid, signo) == 0)
-			send_signal(-server.pid, SIGCONT);
+			*told = send_signal(-server.pid, SIGCONT) == 0;
 		else if (errno == ESRCH) {
 			say(DEFAULT, "group %d is not there: "
 			    "server alone is stopped", (int)server.pid);
@@ -1751,7 +1751,7 @@ look(int signo, int *told)
 	if (!sees_tree())
 		return 0;
 	if (!self.listed)
-		return look_at_group(signo);
+		return look_at_group(signo, told);
 	last_table = now_table;
 	now_table = swap;
 	if (proc_list(&now_table) == -1)
@@ -2129,6 +2129,8 @@ say_reason(void)
 	if (reasons[self.reason].why != NULL)
 		say(reasons[self.reason].level, "%s; stopping %s (%s)",
 		    reasons[self.reason].why, server_label(who), what);
+	if (opt.scope != SCOPE_PROCESS && !self.listed && !self.own_group)
+		say(DEFAULT, "no usable /proc: server alone is stopped");
 }
 
 /* The one way into the ladder.  The first reason stays the reason. */
@@ -2445,7 +2447,7 @@ front_is_stopped(void)
 {
 	struct proc p;
 
-	return self.front_stopped ||
+	return self.front_stops > 0 ||
 	    (proc_stat(self.front, &p) == 0 && p.state == 'T');
 }
 
@@ -2713,9 +2715,9 @@ on_server_stop(int signo)
 {
 	server.stopped = signo != 0;
 	if (server.stopped && !in_ladder()) {
-		self.front_stopped = self.peer != -1;
+		self.front_stops += self.peer != -1;
 		tell_peer(NOTE_STOP, signo);
-	} else if (self.front_stopped) {
+	} else if (self.front_stops > 0) {
 		send_signal(self.front, SIGCONT);
 		set_timer(T_RESUME, RESUME_MS);
 	}
@@ -2726,7 +2728,7 @@ static void
 on_resume(void)
 {
 	self.timer[T_RESUME] = FOREVER;
-	if (self.front_stopped && !server.stopped)
+	if (self.front_stops > 0 && !server.stopped)
 		on_server_stop(0);
 }
 
@@ -2936,7 +2938,7 @@ supervisor_note(const struct note *n)
 		on_relay(n);
 		break;
 	case NOTE_RESUMED:
-		self.front_stopped = false;
+		self.front_stops--;
 		break;
 	case NOTE_ALL:
 		on_answer();
@@ -2979,7 +2981,7 @@ on_peer(void)
 		return;
 	close(self.peer);
 	self.peer = -1;
-	self.front_stopped = false;
+	self.front_stops = 0;
 	if (self.role == SUPERVISOR && !self.alone) {
 		begin(FRONT_KILLED);
 		leave_stderr();		/* its reader waits for the end of it */
