@@ -121,7 +121,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	unshare -Urm true 2>/dev/null || skip_or_fail 'needs user and mount namespaces'
 	an_owner
 	cat >inside <<-'END'
-		cp /proc/stat stat
+		cat /proc/stat >stat
 		mount --bind stat /proc/stat
 		exec "$OW" -p "$1" --poll -i 0.05 -g 0 -- server -l log
 	END

@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 # On top of the usual: the plain POSIX program, polling as it must.
 setup() {
 	harness_setup
-	[ "$OW" = "$OWNERWRAP_BIN" ] || skip "it polls in any case"
+	nopoll 'it polls in any case'
 	OW=$ROOT/.build/ownerwrap-posix
 	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
 }
@@ -264,10 +264,10 @@ lives_on() {
 
 @test "posix: the server has the descriptors, and ownerwrap none of them (55, 56)" {
 	exec 9<"$0"
-	run setsid -w "$OW" -p $$ -- sh -c 'readlink /proc/$$/fd/9; ls /proc/$$/fd | wc -l'
+	run setsid -w "$OW" -p $$ -- sh -c 'readlink /proc/$$/fd/9; set -- /proc/$$/fd/*; echo $#'
 	assert_equal "${lines[0]}" "$(readlink /proc/$$/fd/9)"
 	with=${lines[1]}
-	run setsid -w sh -c 'ls /proc/$$/fd | wc -l'
+	run setsid -w sh -c 'set -- /proc/$$/fd/*; echo $#'
 	expect_output "$with"
 	serve -p $$ -- server -l log
 	supervisor=$(pgrep -P "$FRONT")
