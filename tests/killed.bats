@@ -120,12 +120,11 @@ terms() { assert_lines log '^TERM ' "$1"; }
 @test "front killed: in its first milliseconds nothing is left (30)" {
 	local i fronts=()
 	for i in {0..24}; do
-		start "$OW" -- server -d
+		start "$OW" -k 0.3 -- server -d
 		fronts+=("$PID")
 		sleep "0.00$((i % 6))"
 		kill -KILL "$PID"
 	done
-	# Deaf ones: their end takes 2 s, no matter how early it began.
 	await_gone "${fronts[@]}"
 	no_leftovers
 }
@@ -181,6 +180,21 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	refute_alive "$S"
 	terms 1
 	assert_lines log '^\[[0-9]+\] TERM ' 4
+}
+
+@test "supervisor killed: a server that ends at once is not waited for (89)" {
+	local i sups=() fronts=()
+	for i in {1..6}; do
+		rm -f log
+		owned -k 60 -- server -l log -e 7
+		fronts+=("$W")
+		sups+=("$(supervisor_of "$W")")
+	done
+	sig send KILL "${sups[@]}" >/dev/null
+	for W in "${fronts[@]}"; do
+		finish "$W"
+		expect_status 7
+	done
 }
 
 @test "supervisor killed: a daemon in its own session is spared and named (89)" {
@@ -351,7 +365,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 }
 
 @test "supervisor killed: --signal is what the server gets (89)" {
-	owned -s INT -- server -l log
+	owned -s INT -k 60 -- server -l log
 	kill -KILL "$(supervisor_of "$W")"
 	finish "$W"
 	expect_status 0

@@ -291,8 +291,9 @@ left() {
 @test "leftovers leave: the default owner is watched without the front" {
 	start owner -z -l olog "$OW" --leftovers leave -g 0 --interval 0.1 -- \
 		server -l log -x 300 -e 7 -g plain
-	W=$(server_pid olog 2>/dev/null || sed -n 's/^cmd //p' olog)
 	child=$(child_pid log plain)
+	await_line olog '^cmd '
+	W=$(sed -n 's/^cmd //p' olog)
 	await_gone "$W"
 	sleep 0.5
 	assert_alive "$child"
