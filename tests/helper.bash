@@ -226,6 +226,12 @@ settle() {
 
 # until_true 'CONDITION' [MESSAGE]: looks every 20 ms
 until_true() {
+	local -
+	set +T		# bats traces each command, which costs more than it
+	look_until "$@"
+}
+
+look_until() {
 	local end=$((SECONDS + LIMIT + 1))
 	until eval "$1"; do
 		if [ "$SECONDS" -ge "$end" ]; then
