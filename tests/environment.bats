@@ -286,8 +286,8 @@ refute_match() {
 @test "environment: under OWNERWRAP=off what can't run has its usual status (54)" {
 	mkdir dir
 	: >file
-	OWNERWRAP=off ow -127 -- nothing-like-this
-	expect_said "ownerwrap[nothing-like-this]: nothing-like-this: not found in PATH=$PATH"
+	OWNERWRAP=off PATH=/usr/bin:/bin ow -127 -- nothing-like-this
+	expect_said "ownerwrap[nothing-like-this]: nothing-like-this: not found in PATH=/usr/bin:/bin"
 	OWNERWRAP=off ow -- ./dir
 	expect_status 126
 	expect_said "ownerwrap[dir]: ./dir: can't be executed: Permission denied"

@@ -24,7 +24,7 @@ descriptors() {
 }
 
 @test "descriptors: a host gets EPIPE and EOF when the server closes 0 and 1 (55)" {
-	start sock pipes "$OW" -- server -l log -1 -x 700 -e 3
+	start sock pipes "$OW" -- server -l log -1 -x 400 -e 3
 	finish "$PID"
 	expect_status 3
 	order "$OUT" '^stdin epipe' '^exit 3'
@@ -44,14 +44,14 @@ descriptors() {
 }
 
 @test "descriptors: one pipe on 1 and 2 ends when the server closes it (85)" {
-	start sock pipe12 "$OW" -v -- server -l log -2 -x 700
+	start sock pipe12 "$OW" -v -- server -l log -2 -x 400
 	finish "$PID"
 	expect_status 0
 	order "$OUT" '^both eof' '^exit 0'
 }
 
 @test "descriptors: one socket on 0, 1 and 2 ends when the server closes it (85)" {
-	start sock one "$OW" -v -- server -l log -2 -x 700
+	start sock one "$OW" -v -- server -l log -2 -x 400
 	finish "$PID"
 	expect_status 0
 	order "$OUT" '^socket eof' '^exit 0'

@@ -40,11 +40,11 @@ serve() {
 @test "messages: each owner is named" {
 	new_owner
 	first=$OWNER
-	serve -v -p "$first" --
+	serve -v -g 0 -p "$first" --
 	line "server $SERVER started; owner ($first|$OWNER) \\(sleep, up [0-9]+s\\), ($first|$OWNER) \\(sleep, up [0-9]+s\\), $WATCHED"
 	kill -KILL "$first" "$OWNER"
 	finish "$FRONT"
-	line "owners ($first|$OWNER) \\(sleep\\), ($first|$OWNER) \\(sleep\\) are gone; stopping server $SERVER \\(TERM in 2s, KILL 5s later, 10s if others must be told\\)"
+	line "owners ($first|$OWNER) \\(sleep\\), ($first|$OWNER) \\(sleep\\) are gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)"
 }
 
 @test "messages: with --any the one that is gone is named" {
@@ -205,7 +205,7 @@ serve() {
 	expect_said_match '^ownerwrap\[tool\]: server '
 	ow -v -- "a/$long"
 	expect_said_match "^ownerwrap\\[n{63,64}\\]: server "
-	ow -127 -- /
+	ow -126 -- /
 	expect_said_match '^ownerwrap\['
 	ow -127 -- a/none/
 	expect_said_match '^ownerwrap\[[^]]*\]: a/none/: not found'
@@ -239,7 +239,7 @@ serve() {
 }
 
 @test "messages: a long one is cut, and is still one line" {
-	PATH=$PATH:$(head -c 5000 /dev/zero | tr '\0' x) ow -127 -- nothing-here
+	PATH=/bin:/usr/bin:$(head -c 5000 /dev/zero | tr '\0' x) ow -127 -- nothing-here
 	assert_equal "${#stderr_lines[@]}" 1
 	[ "${#stderr}" -lt 4096 ]
 	expect_said_match '^ownerwrap\[nothing-here\]: nothing-here: not found in PATH='
@@ -252,8 +252,8 @@ serve() {
 @test "messages: percent signs are only that" {
 	ow --grace '%s%n%d' true
 	expect_said "ownerwrap[true]: --grace %s%n%d: must be $RIGHT_GRACE"
-	ow -127 -- '%s%s%n'
-	expect_said "ownerwrap[%s%s%n]: %s%s%n: not found in PATH=$PATH"
+	PATH=/usr/bin:/bin ow -127 -- '%s%s%n'
+	expect_said "ownerwrap[%s%s%n]: %s%s%n: not found in PATH=/usr/bin:/bin"
 }
 
 @test "log: each message is a line with time and pid, appended" {
