@@ -194,7 +194,7 @@ job_control() {
 				'send fg\n' 'nap 150' 'send line\n' \
 				'expect ^line$' 'expect ^line$'
 		done
-		printf '%s\n' 'send \x03' 'expect \$ $' 'send exit\n' \
+		printf '%s\n' 'send \x03' 'expect \$ $' 'send exit 0\n' \
 			'wait exit 0'
 	} >turns
 	in_shell dash <turns
