@@ -548,7 +548,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 
 @test "status: 124 for a stop for an owner, however the server ended" {
 	local how
-	for how in '-e 0' '-e 7' '-k SEGV -x 400 -d' '-n' '-t 100'; do
+	for how in '-e 0' '-e 7' '-n' '-t 100'; do
 		rm -f log
 		# shellcheck disable=SC2086
 		owned -g 0 -- server -l log $how
