@@ -247,7 +247,10 @@ static struct {		/* the server */
 	int64_t told_ms;	/* when the stop signal last reached it, or 0 */
 	int64_t group_ms;	/* when the stop signal last went to the group */
 	uint64_t group_ticks;	/* the same in raw ticks */
+	int64_t continued_ms;	/* when another than us last continued it */
+	int64_t tty_stop_ms;	/* when our group last had a terminal stop */
 	bool ended, stopped, killed;
+	bool continued;		/* by us: the next word of it is no news */
 } server = { .fd = -1 };
 
 extern char **environ;
@@ -1134,7 +1137,17 @@ is_ending(int signo)
 	    signo == SIGQUIT;
 }
 
-static volatile sig_atomic_t continued;	/* for stop_likewise() */
+static bool
+is_terminal_stop(int signo)
+{
+	return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU;
+}
+
+/*
+ * For stop_likewise(): did we run again?  A terminal stop that is caught tells
+ * as much as CONT, which it flushes when it comes right after (signal(7)).
+ */
+static volatile sig_atomic_t continued;
 
 /* Writes a note and no more; a real fault of ours takes its usual course. */
 static void
@@ -1154,7 +1167,7 @@ on_any_signal(int signo, siginfo_t *si, void *context)
 		signal(signo, SIG_DFL);
 		raise(signo);
 	}
-	continued |= signo == SIGCONT;
+	continued |= signo == SIGCONT || is_terminal_stop(signo);
 	if (write(self.signals[1], &n, sizeof(n)) == -1) {
 		/* 64 KiB of unread signals: this one is lost */
 	}
@@ -2506,6 +2519,57 @@ had_with_group(const struct note *n)
 	on_had(n);
 }
 
+/* The server stopped or went on: the front does the same, the host sees it. */
+static void
+on_server_stop(int signo)
+{
+	if (signo == 0 || server.stopped) {	/* twice: in between it ran */
+		if (!server.continued)
+			server.continued_ms = now_ms();
+		server.continued = false;
+	}
+	server.stopped = signo != 0;
+	if (server.stopped && !in_ladder()) {
+		self.front_stops += self.peer != -1;
+		tell_peer(NOTE_STOP, signo);
+	} else if (self.front_stops > 0) {
+		send_signal(self.front, SIGCONT);
+		set_timer(T_RESUME, RESUME_MS);
+	}
+}
+
+static void
+reap_stops(void)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	while (!server.ended && waitid(P_PID, (id_t)server.pid, &si,
+	    WSTOPPED | WCONTINUED | WNOHANG) == 0 && si.si_pid != 0) {
+		on_server_stop(si.si_code == CLD_CONTINUED ? 0 : si.si_status);
+		si.si_pid = 0;
+	}
+}
+
+static bool
+is_recent(int64_t when_ms)
+{
+	return when_ms != 0 && now_ms() - when_ms <= WITNESS_MS;
+}
+
+/*
+ * Does the server need a CONT that reached the front?  Not if the group had it
+ * and the server has even stopped once more since, on its way to read from the
+ * terminal in the background: that stop flushed our own copy of the CONT.
+ */
+static bool
+needs_cont(void)
+{
+	if (self.role == SUPERVISOR)
+		reap_stops();
+	return stopped_now() && !(is_recent(server.continued_ms) &&
+	    is_recent(server.tty_stop_ms));
+}
+
 /* Hand n to the server; on_had() is what that means for the ladder. */
 static void
 deliver(const struct note *n)
@@ -2513,8 +2577,11 @@ deliver(const struct note *n)
 	char name[16], who[64];
 	int result;
 
-	if (n->signo == SIGCONT && !stopped_now())
-		return;
+	if (n->signo == SIGCONT) {
+		if (!needs_cont())
+			return;
+		server.continued = true;
+	}
 	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
 		return;
 	if (!server.ended) {
@@ -2592,6 +2659,8 @@ on_copy(const struct note *n)
 
 	if (n->pid == self.pid)
 		return;		/* our own EPIPE */
+	if (is_terminal_stop(n->signo))
+		server.tty_stop_ms = now_ms();
 	if (relay != NULL) {	/* late, if delivered: no wish of its own */
 		if (!relay->delivered)
 			had_with_group(n);
@@ -2709,20 +2778,6 @@ on_exec(void)
 		on_started();
 }
 
-/* The server stopped or went on: the front does the same, the host sees it. */
-static void
-on_server_stop(int signo)
-{
-	server.stopped = signo != 0;
-	if (server.stopped && !in_ladder()) {
-		self.front_stops += self.peer != -1;
-		tell_peer(NOTE_STOP, signo);
-	} else if (self.front_stops > 0) {
-		send_signal(self.front, SIGCONT);
-		set_timer(T_RESUME, RESUME_MS);
-	}
-}
-
 /* T_RESUME: our CONT came before the front's stop.  Again. */
 static void
 on_resume(void)
@@ -2764,27 +2819,25 @@ reap(void)
 		else
 			waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
 	}
-	for (si.si_pid = 0; !server.ended && waitid(P_PID, (id_t)server.pid,
-	    &si, WSTOPPED | WCONTINUED | WNOHANG) == 0 && si.si_pid != 0;
-	    si.si_pid = 0)
-		on_server_stop(si.si_code == CLD_CONTINUED ? 0 : si.si_status);
+	reap_stops();
 	on_child();
 }
 
 /* --- the front ----------------------------------------------------------- */
 
 /*
- * Stop as the server did, so that the host's shell sees it.  In an orphaned
- * group the kernel discards terminal stops (setpgid(2)): no CONT came, so it
- * did not stop, and SIGSTOP does.
+ * Stop as the server did, so that the host's shell sees it; unless the server
+ * runs again by now: a note waits while we are stopped.  In an orphaned group
+ * the kernel discards terminal stops (setpgid(2)): we ran on, SIGSTOP stops.
  */
 static void
 stop_likewise(int signo)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
+	struct proc p;
 
-	continued = 0;
-	if (signo != SIGSTOP) {
+	continued = proc_stat(server.pid, &p) == 0 && p.state != 'T';
+	if (!continued && signo != SIGSTOP) {
 		sigaction(signo, &dfl, &old);
 		raise(signo);
 		sigaction(signo, &old, NULL);
@@ -3056,6 +3109,8 @@ next_timeout(void)
 {
 	int64_t next = FOREVER, left;
 
+	if (self.child)
+		return 0;
 	if (self.timer[T_TICK] == FOREVER && !in_ladder() && has_polled_owner())
 		set_timer(T_TICK, opt.interval_ms);
 	for (int i = 0; i < TIMERS; i++)
@@ -3166,8 +3221,7 @@ set_signal(const char *value)
 	int signo;
 
 	if (!parse_signal(value, &signo) || signo == SIGSTOP ||
-	    signo == SIGCONT || signo == SIGTSTP || signo == SIGTTIN ||
-	    signo == SIGTTOU)
+	    signo == SIGCONT || is_terminal_stop(signo))
 		return false;
 	opt.signal = signo;
 	return true;
