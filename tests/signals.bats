@@ -503,6 +503,27 @@ order() {
 	expect_match 'SigIgn: 0000000000000000'
 }
 
+@test "messages: the EPIPE of a line that came before the start is not relayed (90)" {
+	export OWNERWRAP_GRACE=soon
+	start sock deadpipe "$OW" -v -- server -l log -n -x 400 -e 5
+	finish "$PID"
+	expect_status 5
+	start sock deadpipe "$OW" -v -- server -l second -x 200 -e 5
+	finish "$PID"
+	expect_status 5
+	assert_lines second "^PIPE " 0
+}
+
+@test "messages: the EPIPE of a front that stands in is not relayed (90)" {
+	start sock deadpipe "$OW" -v -k 0.4 -- server -l log -d
+	track "$(server_pid log)"
+	kill -KILL "$(supervisor_of "$(sed -n "s/^pid //p" "$OUT")")"
+	finish "$PID"
+	expect_status 137
+	refute_alive "$(server_pid log)"
+	assert_lines log "^PIPE " 0
+}
+
 @test "messages: our own EPIPE is not seen with a refused start (90)" {
 	run -127 plain sock deadpipe "$OW" -v -- ./not-there
 }
