@@ -61,7 +61,7 @@ one_line_build() {
 		need $cc
 		for body in LINUX POSIX; do
 			run $cc -std=c11 -Wall -Wextra -Wpedantic -Wshadow \
-				-Wconversion -Wswitch -Werror -O1 \
+				-Wconversion -Wswitch -Werror -O2 \
 				-DOWNERWRAP_PLATFORM_$body -c -o /dev/null \
 				ownerwrap.c
 			expect_status 0
