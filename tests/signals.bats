@@ -143,7 +143,7 @@ elapsed() {
 
 @test "signals: with TERM and CHLD blocked the owner's death ends a deaf server (38)" {
 	new_owner
-	VIA=(sig block TERM,CHLD --)
+	VIA=(sig block "TERM,CHLD" --)
 	wrap -p "$OWNER" -g 0 -k 0.3 -- -n
 	begin=$(now_ms)
 	kill -KILL "$OWNER"
@@ -539,7 +539,7 @@ order() {
 	await_line "$OUT" '^stderr eof at '
 	assert_alive "$server"		# deaf, so it is killed after 2 s
 	finish "$PID"
-	refute_alive "$server"
+	await_gone "$server"
 	assert_lines log '^TERM ' 1
 }
 

@@ -126,9 +126,8 @@ stopped() {
 }
 
 @test "stops: STOP and CONT in quick succession leave both running (48)" {
-	local n
 	wrap -- -e 5
-	for n in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		kill -STOP "$SERVER"
 		kill -CONT "$SERVER"
 	done

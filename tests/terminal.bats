@@ -184,10 +184,9 @@ job_control() {
 # The terminal stop of a background read follows so close on the CONT of bg that
 # the kernel drops the CONT for whoever has not run by then.
 @test "terminal: bg and fg in quick turns leave the job in the foreground (48)" {
-	local n
 	{
 		printf '%s\n' 'expect \$ $' 'send "$OW" -- cat\n' 'nap 250'
-		for n in 1 2 3 4 5; do
+		for _ in 1 2 3 4 5; do
 			printf '%s\n' 'send \x1a' 'expect Stopped' \
 				'expect \$ $' 'send bg; sleep 0.1; jobs\n' \
 				'expect Stopped.*cat' 'expect \$ $' \

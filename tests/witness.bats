@@ -211,12 +211,22 @@ stop_front() {
 }
 
 @test "witness: a slow walk that begins with the front is no wish of its own (93)" {
-	wrap -- -d
-	sig send -g 20000 TERM "$FRONT" "$SUPERVISOR"
-	sleep 0.1
-	settle
-	assert_lines log '^TERM ' 1		# by relay
-	assert_lines "$ERR" . 0
+	local gap try
+	for try in 1 2 3 4 5; do
+		wrap -- -d
+		gap=$(sig send -g 20000 TERM "$FRONT" "$SUPERVISOR")
+		sleep 0.1
+		settle
+		# Else sender, front or supervisor was held up for too long.
+		if [ "${gap#gap }" -le 35000 ] && [ "$(terms)" = 1 ]; then
+			assert_lines "$ERR" . 0
+			return
+		fi
+		kill -KILL "$SERVER"
+		finish "$FRONT"
+		rm log
+	done
+	fail "this machine is too busy: $gap us"
 }
 
 @test "witness: a walk of the tree from the leaves is one TERM (93)" {
