@@ -132,7 +132,7 @@ unseen='the parent is not visible from here \(another pid namespace\): the serve
 		wait $!; echo "status $?"
 		ps -eo stat=,args= | grep -c '^Z'
 	END
-	OW=$OW run timeout 10 "${PIDNS[@]}" sh inside
+	OW=$OW run timeout -s KILL 10 "${PIDNS[@]}" sh inside
 	expect_match 'status 5'
 	expect_match '0$'
 }
@@ -190,7 +190,7 @@ with_old_proc() {
 		run kill -TERM $(pgrep -P $PTY_PID)
 		wait
 	END
-	run timeout 20 pty script "${OLD_PROC[@]}" "$OW" -v -k 0.4 -- server -l log -d -g deaf
+	run timeout -s KILL 20 pty script "${OLD_PROC[@]}" "$OW" -v -k 0.4 -- server -l log -d -g deaf
 	expect_match 'server [0-9]+ still there .* after TERM: killed'
 	assert_lines log '^TERM from ' 1
 	assert_lines log '^\[.*\] TERM' 0
