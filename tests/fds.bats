@@ -4,17 +4,6 @@
 load helper
 bats_require_minimum_version 1.5.0
 
-# order FILE ERE ERE: a line like the first comes before one like the second
-order() {
-	local first second
-	first=$(grep -Enm1 -e "$2" "$1" | cut -d: -f1)
-	second=$(grep -Enm1 -e "$3" "$1" | cut -d: -f1)
-	[ -n "$first" ] && [ -n "$second" ] && [ "$first" -lt "$second" ] &&
-		return
-	sed "s|^|$1: |" "$1" >&2
-	fail "no $2 before $3"
-}
-
 # descriptors PID: "number target" of all it has open
 descriptors() {
 	local fd
@@ -23,13 +12,26 @@ descriptors() {
 	done
 }
 
-@test "descriptors: a host gets EPIPE and EOF when the server closes 0 and 1 (55)" {
-	start sock pipes "$OW" -- server -l log -1 -x 400 -e 3
+# released KIND LINE OPTION...: the server lets go, and the host sees LINE of
+# each while the server and both of ours live on
+released() {
+	local kind=$1 line=$2
+	shift 2
+	rm -f log
+	start sock "$kind" "$OW" -v -- server -l log "$@"
+	server=$(server_pid log)
+	for line in $line; do
+		await_line "$OUT" "^${line/_/ } at"
+	done
+	assert_alive "$server"
+	kill -TERM "$(sed -n 's/^pid //p' "$OUT")"
 	finish "$PID"
-	expect_status 3
-	order "$OUT" '^stdin epipe' '^exit 3'
-	order "$OUT" '^stdout eof' '^exit 3'
-	order "$OUT" '^stdout eof' '^stderr eof'
+	expect_status 0
+}
+
+@test "descriptors: a host gets EPIPE and EOF when the server closes 0 and 1 (55)" {
+	released pipes 'stdin_epipe stdout_eof' -1
+	assert_lines "$OUT" '^stderr eof at' 1
 }
 
 @test "descriptors: a writer gets EPIPE as soon as the server is gone (55)" {
@@ -44,17 +46,11 @@ descriptors() {
 }
 
 @test "descriptors: one pipe on 1 and 2 ends when the server closes it (85)" {
-	start sock pipe12 "$OW" -v -- server -l log -2 -x 400
-	finish "$PID"
-	expect_status 0
-	order "$OUT" '^both eof' '^exit 0'
+	released pipe12 both_eof -2
 }
 
 @test "descriptors: one socket on 0, 1 and 2 ends when the server closes it (85)" {
-	start sock one "$OW" -v -- server -l log -2 -x 400
-	finish "$PID"
-	expect_status 0
-	order "$OUT" '^socket eof' '^exit 0'
+	released one socket_eof -2
 }
 
 @test "descriptors: no message gets into a protocol on 2 once the server runs (85)" {
@@ -146,8 +142,8 @@ descriptors() {
 		# What is above 2 is ours: to each other and for the owner.
 		assert_lines own '^([3-9]|[1-9][0-9]+) ' \
 			"$(count_lines own '^[0-9]+ (pipe:|socket:|anon_inode:)')"
-		! grep -v ' /dev/null$' own | grep -v '^2 ' | cut -d' ' -f2 |
-			grep -Fx -f host
+		grep -v ' /dev/null$' own | grep -v '^2 ' | cut -d' ' -f2 >rest
+		assert_equal "$(grep -Fx -f host rest)" "" "of the host's in $pid"
 	done
 	exec 7>&- 8>&- 9>&- 40>&-
 }

@@ -192,10 +192,12 @@ while_orphaned() {
 @test "status: leftovers leave hands it out at once, and they go with the owner (52)" {
 	new_owner
 	start "$OW" --owner-pid "$OWNER" -g 0.1 --leftovers leave -- \
-		server -l log -x 300 -e 3 -g plain
+		server -l log -e 3 -g plain
+	server=$(server_pid log)
 	left=$(child_pid log plain)
 	supervisor=$(supervisor_of "$PID")
-	track "$left" "$supervisor"
+	track "$server" "$left" "$supervisor"
+	kill -TERM "$server"
 	finish "$PID"
 	expect_status 3
 	assert_alive "$left" "$supervisor"

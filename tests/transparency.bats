@@ -255,7 +255,8 @@ on_pty() {
 	kill -TERM "$PID"
 	finish "$PID"
 	expect_status 0
-	[ ! -s "$ERR" ] && [ ! -s "$OUT" ]
+	[ ! -s "$ERR" ]
+	[ ! -s "$OUT" ]
 }
 
 @test "transparency: nothing is read from stdin (14)" {
