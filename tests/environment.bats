@@ -54,10 +54,10 @@ dead_pid() {
 }
 
 @test "environment: OWNERWRAP_LEFTOVERS says what to do with leftovers" {
-	OWNERWRAP_LEFTOVERS=wait ow -- sh -c 'sleep 0.2 & exit 3'
+	OWNERWRAP_LEFTOVERS="wait" ow -- sh -c 'sleep 0.2 & exit 3'
 	expect_status 3
 	expect_said "ownerwrap[sh]: server ended and left 1 process: waited for"
-	OWNERWRAP_LEFTOVERS=wait ow --leftovers stop -- \
+	OWNERWRAP_LEFTOVERS="wait" ow --leftovers stop -- \
 		sh -c 'sleep 300 & exit 3'
 	expect_status 3
 	expect_said_match ': stopped '

@@ -229,7 +229,8 @@ serve() {
 	expect_said_match '^ownerwrap: unknown option --\?\[31m \('
 	# Names of processes are other people's bytes, too.
 	cp "$(command -v sleep)" $'own\n\eer'
-	./$'own\n\eer' 300 3>&- &
+	owner=./$'own\n\eer'
+	"$owner" 300 3>&- &
 	owner=$!
 	track "$owner"
 	until_true "grep -q ^own /proc/$owner/comm"

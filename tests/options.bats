@@ -159,7 +159,7 @@ W='ownerwrap[touch]:'
 @test "options: owners can be repeated, with and without a start time" {
 	new_owner
 	ow -v -p "$OWNER" \
-		--owner-pid="$$:$(start_ticks $$)" -p$OWNER -- true
+		--owner-pid="$$:$(start_ticks $$)" "-p$OWNER" -- true
 	expect_status 0
 	[[ $stderr =~ \;\ owner\ $OWNER\ \(sleep,\ up\ [0-9]+s\),\ $$\ \([^()]*\), ]]
 	[ "$(grep -o "$OWNER (" <<<"$stderr" | wc -l)" = 1 ]
@@ -297,7 +297,7 @@ W='ownerwrap[touch]:'
 	for word in -p --owner-pid --any -g --grace -k --kill-after -s --signal \
 		--scope --leftovers -i --interval --poll --log -q --quiet -v \
 		--verbose -h --help -V --version; do
-		grep -Eq -e "^ .*$word[ ,]" <<<"$output" || fail "no $word"
+		grep -Eq -e "^ .*${word}[ ,]" <<<"$output" || fail "no $word"
 	done
 }
 

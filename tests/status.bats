@@ -88,11 +88,10 @@ while_orphaned() {
 		skip "the core pattern is not a file in the directory"
 	command=(sig default all unblock all -- limits core=unlimited --)
 	mkdir direct wrapped
-	cd direct
-	ended "signal 11 core 11" "${command[@]}" sh -c 'kill -SEGV $$'
-	cd ../wrapped
-	ended "signal 11" "${command[@]}" "$OW" -- sh -c 'kill -SEGV $$'
-	cd ..
+	(cd direct && ended "signal 11 core 11" "${command[@]}" \
+		sh -c 'kill -SEGV $$')
+	(cd wrapped && ended "signal 11" "${command[@]}" "$OW" -- \
+		sh -c 'kill -SEGV $$')
 	assert_equal "$(find wrapped -name "core*" -type f | wc -l)" 1
 }
 

@@ -35,7 +35,7 @@ on_pty() {
 }
 
 @test "transparency: arguments arrive as they are (63)" {
-	same '' ' ' 'a b' $'new\nline' -x --grace '--' '-' "'" '"' '\' '$x' '*' \
+	same '' ' ' 'a b' $'new\nline' -x --grace '--' '-' "'" '"' \\ '$x' '*' \
 		$'\x01\x7f\xff\xfe' '=' 'OWNERWRAP=off' 'ü'
 	has '^argv [0-9]+ ' 20
 	has '^argv 18 4f574e4552' 1
