@@ -233,6 +233,7 @@ server_of() {
 }
 
 @test "descriptors: with fewer than 5 free ones there is one line and 125 (67)" {
+	nosan "the leak check needs descriptors of its own"
 	for free in 4 3 2 1; do
 		for owner in "" "-p $$"; do
 			# shellcheck disable=SC2086
