@@ -108,7 +108,7 @@ descendants() {
 	finish "$W"
 	taken 700 "$begin"
 	expect_status 124
-	assert_equal "$(cat remote)" done
+	assert_equal "$(cat remote)" 'done'
 	finish "$remote"
 	expect_status 0
 }
