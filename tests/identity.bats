@@ -19,10 +19,10 @@ serve() {
 	SERVER=$(server_pid log)
 }
 
-# expect_stopped [STATUS]: the server had one TERM and everything has ended
+# The server had one TERM and everything has ended.
 expect_stopped() {
 	finish "$FRONT"
-	expect_status "${1-124}"
+	expect_status 124
 	refute_alive "$SERVER"
 	assert_lines log '^TERM from ' 1
 }
@@ -110,7 +110,6 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
 	expect_stopped
-	run "$OW" --any -p $$:1 -p $$ -- touch started
 	run "$OW" --any -p "$PPID:1" -p $$ -- touch started
 	expect_status 124
 	[ ! -e started ]
@@ -369,7 +368,10 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	start owner -m 30000
 	OWNER=$PID
 	until_true "[[ \$(ps -o stat= -p $OWNER) == Z* ]]"
-	thread=$(basename "$(ls -d /proc/"$OWNER"/task/* | grep -v "/$OWNER\$")")
+	for thread in "/proc/$OWNER/task"/*; do
+		thread=${thread##*/}
+		[ "$thread" = "$OWNER" ] || break
+	done
 	serve -p "$thread" -g 0
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
@@ -559,7 +561,7 @@ shell_chain() {
 		kill -KILL "$(cat $name)"
 		await_gone "$SERVER"
 		assert_lines log '^TERM from ' 1
-		for pid in $(cat host outer inner); do
+		cat host outer inner | while read -r pid; do
 			kill -KILL "$pid" 2>/dev/null || true
 		done
 	done
