@@ -563,6 +563,13 @@ name_process(const char *name)
 	prctl(PR_SET_NAME, name, 0L, 0L, 0L);
 }
 
+/* core(5): a core_pattern that is a pipe does not ask RLIMIT_CORE. */
+static void
+never_dump(void)
+{
+	prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
+}
+
 /* EOPNOTSUPP, ENOSYS: this kind of file or kernel has no such write. */
 static ssize_t
 write_nowait(int fd, const char *buf, size_t len)
@@ -669,6 +676,7 @@ close_from_to(unsigned lo, unsigned hi)
 }
 
 static void name_process(const char *name) { (void)name; }
+static void never_dump(void) { }
 
 static ssize_t
 write_nowait(int fd, const char *buf, size_t len)
@@ -1033,7 +1041,7 @@ parse_duration(const char *s, int64_t *ms)
 		{ "", 1000 }, { "s", 1000 }, { "ms", 1 },
 		{ "m", 60000 }, { "h", 3600000 }
 	};
-	int64_t whole = 0, part = 0, scale = 1;
+	int64_t whole = 0, part = 0, scale = 1, rest = 0;
 	const char *at = s;
 
 	while (isdigit((unsigned char)*at) && whole < INT32_MAX)
@@ -1047,12 +1055,13 @@ parse_duration(const char *s, int64_t *ms)
 			if (scale < 1000000) {
 				part = part * 10 + (*at - '0');
 				scale *= 10;
-			}
+			} else
+				rest |= *at != '0';
 	}
 	for (size_t i = 0; i < COUNT(units); i++)
 		if (strcmp(at, units[i].name) == 0) {
 			*ms = whole * units[i].ms +
-			    (part * units[i].ms + scale - 1) / scale;
+			    (part * units[i].ms + rest + scale - 1) / scale;
 			return true;
 		}
 	return false;
@@ -1598,7 +1607,7 @@ shorter(int64_t a, int64_t b)
 
 /* Did the stop signal of that time count, or is it too long ago? */
 static bool
-recent(int64_t when_ms)
+still_counts(int64_t when_ms)
 {
 	return when_ms != 0 &&
 	    now_ms() - when_ms < shorter(opt.kill_after_ms, HAD_MS);
@@ -1742,7 +1751,7 @@ remember(struct proc *p)
 		p->told = last->told;
 		p->refused = last->refused;
 	}
-	if (recent(server.group_ms) && p->pgrp == getpgrp() &&
+	if (still_counts(server.group_ms) && p->pgrp == getpgrp() &&
 	    p->ticks <= server.group_ticks)
 		p->told = true;
 }
@@ -2175,7 +2184,7 @@ begin(enum reason reason)
 static void
 ask_server(void)
 {
-	if (!recent(server.told_ms)) {
+	if (!still_counts(server.told_ms)) {
 		server.told_ms = now_ms();
 		if (signal_server(opt.signal) == -1 && errno != ESRCH)
 			say(DEFAULT, "server %d can't be signalled: %s",
@@ -2551,7 +2560,7 @@ reap_stops(void)
 }
 
 static bool
-is_recent(int64_t when_ms)
+witnessed(int64_t when_ms)
 {
 	return when_ms != 0 && now_ms() - when_ms <= WITNESS_MS;
 }
@@ -2566,8 +2575,8 @@ needs_cont(void)
 {
 	if (self.role == SUPERVISOR)
 		reap_stops();
-	return stopped_now() && !(is_recent(server.continued_ms) &&
-	    is_recent(server.tty_stop_ms));
+	return stopped_now() && !(witnessed(server.continued_ms) &&
+	    witnessed(server.tty_stop_ms));
 }
 
 /* Hand n to the server; on_had() is what that means for the ladder. */
@@ -2742,11 +2751,11 @@ on_started(void)
 	char list[256];
 
 	server.exec_ms = now_ms();
-	name_owners();
-	say_started();
 	tell_peer(NOTE_STARTED, 0);
 	if (self.stderr_shared)
 		leave_stderr();
+	name_owners();
+	say_started();
 	list_owners(list, sizeof(list), OWNER_SHORT);
 	set_title(list);
 	if (self.phase == STARTING)
@@ -2863,6 +2872,7 @@ finish(int status)
 	if (status < BY_SIGNAL)
 		exit(status);
 	setrlimit(RLIMIT_CORE, &none);
+	never_dump();
 	signal(signo, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, signo);
@@ -3423,15 +3433,26 @@ option_by_letter(char letter)
 	return NULL;
 }
 
-/* One option and its value; apply = false only finds the command. */
+/*
+ * The options are read three times: where is the command; where do messages
+ * go; then the rest, whose messages may already need both.
+ */
+enum pass { FIND, LOG, ALL };
+
+static bool
+is_for(const struct option *o, enum pass pass)
+{
+	return pass != FIND && (pass == LOG) == (o->set == set_log);
+}
+
 static void
 apply_option(struct option *o, const char *spelling, const char *value,
-    bool apply)
+    enum pass pass)
 {
 	if (o->value != NULL && value == NULL)
 		refuse(NOT_STARTED, "%s: needs a value: %s", spelling,
 		    o->right);
-	if (!apply)
+	if (!is_for(o, pass))
 		return;
 	o->given = true;
 	if (!o->set(value))
@@ -3441,7 +3462,7 @@ apply_option(struct option *o, const char *spelling, const char *value,
 
 /* -v, -vp4711, -vp 4711; returns how many words it took. */
 static int
-parse_cluster(char **argv, bool apply)
+parse_cluster(char **argv, enum pass pass)
 {
 	for (const char *at = argv[0] + 1; *at != '\0'; at++) {
 		struct option *o = option_by_letter(*at);
@@ -3451,10 +3472,10 @@ parse_cluster(char **argv, bool apply)
 			refuse(NOT_STARTED, "unknown option %s (%s)", spelling,
 			    usage);
 		if (o->value == NULL) {
-			apply_option(o, spelling, NULL, apply);
+			apply_option(o, spelling, NULL, pass);
 			continue;
 		}
-		apply_option(o, spelling, at[1] ? at + 1 : argv[1], apply);
+		apply_option(o, spelling, at[1] ? at + 1 : argv[1], pass);
 		return at[1] ? 1 : 2;
 	}
 	return 1;
@@ -3462,7 +3483,7 @@ parse_cluster(char **argv, bool apply)
 
 /* --name, --name=value, --name value; returns how many words it took. */
 static int
-parse_long(char **argv, bool apply)
+parse_long(char **argv, enum pass pass)
 {
 	const char *name = argv[0] + 2;
 	size_t len = strcspn(name, "=");
@@ -3477,22 +3498,22 @@ parse_long(char **argv, bool apply)
 		refuse(NOT_STARTED, "%s: takes no value", spelling);
 	if (o->value == NULL || name[len] == '=') {
 		apply_option(o, spelling, o->value == NULL ? NULL :
-		    name + len + 1, apply);
+		    name + len + 1, pass);
 		return 1;
 	}
-	apply_option(o, spelling, argv[1], apply);
+	apply_option(o, spelling, argv[1], pass);
 	return 2;
 }
 
 /* Up to the first operand: the command, NULL if there is none. */
 static char **
-parse_options(char **argv, bool apply)
+parse_options(char **argv, enum pass pass)
 {
 	while (*argv != NULL && (*argv)[0] == '-' && (*argv)[1] != '\0') {
 		if (strcmp(*argv, "--") == 0)
 			return argv[1] == NULL ? NULL : argv + 1;
-		argv += (*argv)[1] == '-' ? parse_long(argv, apply) :
-		    parse_cluster(argv, apply);
+		argv += (*argv)[1] == '-' ? parse_long(argv, pass) :
+		    parse_cluster(argv, pass);
 	}
 	return *argv == NULL ? NULL : argv;
 }
@@ -3561,7 +3582,7 @@ read_environment(void)
 
 /* What no option has said; a malformed variable is a line and the default. */
 static void
-apply_environment(void)
+apply_environment(enum pass pass)
 {
 	bool owner_given = false;
 
@@ -3570,7 +3591,7 @@ apply_environment(void)
 	for (size_t i = 0; i < COUNT(options); i++) {
 		struct option *o = &options[i];
 
-		if (o->from_env == NULL || o->given ||
+		if (o->from_env == NULL || o->given || !is_for(o, pass) ||
 		    (o->owner && owner_given) || o->set(o->from_env))
 			continue;
 		char name[32];
@@ -3602,7 +3623,7 @@ parse(char **argv)
 	static char name[64];
 	const char *slash;
 
-	opt.command = parse_options(argv + 1, false);
+	opt.command = parse_options(argv + 1, FIND);
 	if (opt.command != NULL) {	/* a copy: the title overwrites argv */
 		slash = strrchr(opt.command[0], '/');
 		snprintf(name, sizeof(name), "%s",
@@ -3612,8 +3633,10 @@ parse(char **argv)
 			run_alone();
 	}
 	read_environment();
-	parse_options(argv + 1, true);
-	apply_environment();
+	for (enum pass pass = LOG; pass <= ALL; pass++) {
+		parse_options(argv + 1, pass);
+		apply_environment(pass);
+	}
 	if (opt.command == NULL)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 }
