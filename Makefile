@@ -67,13 +67,13 @@ fixtures:
 	done
 
 # bats runs tests in parallel only with GNU parallel. They wait more than they
-# compute, hence two for each processor.
+# compute, hence three for each processor.
 check: bats-here fixtures .build/ownerwrap-posix
 	@[ -n "$$OWNERWRAP_BIN" ] || $(MAKE) ownerwrap
 	@jobs=; if parallel --version 2>/dev/null </dev/null | \
 		grep -q '^GNU parallel'; then \
 		n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null) || n=1; \
-		jobs="--jobs $$((n * 2))"; fi; \
+		jobs="--jobs $$((n * 3))"; fi; \
 	OWNERWRAP_TEST_MODE='$(MODE)' bats $$jobs $(BATSFLAGS) $(TESTS)
 
 bats-here:
