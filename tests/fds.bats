@@ -282,6 +282,7 @@ limited() {
 	need setpriv
 	chmod 1777 .
 	uid=$((100000 + RANDOM + $$ % 1000 * 32768))
+	reachable setpriv --reuid $uid --regid $uid --clear-groups
 	run --separate-stderr setpriv --reuid $uid --regid $uid --clear-groups \
 		limits "$1" -- "$OW" -p $$ "${@:2}"
 }

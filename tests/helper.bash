@@ -407,6 +407,22 @@ as_nobody() {
 	need setpriv
 	chmod 1777 .
 	NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	reachable "${NOBODY[@]}"
+}
+
+# reachable SETPRIV...: a checkout under /root is nobody else's
+reachable() {
+	"$@" test -x "$OW" -a -x "$FIXTURES/server" -a -w . ||
+		skip_or_fail "needs a checkout that others can enter"
+}
+
+# need_mounts: not in a chroot, whose root is no mount point, say. Called by
+# the test itself: a skip inside of `run` would end only that.
+need_mounts() {
+	local ns=(unshare -m)
+	need unshare
+	[ "$(id -u)" = 0 ] || ns=(unshare -Urm)
+	"${ns[@]}" true 2>/dev/null || skip_or_fail "needs mount namespaces"
 }
 
 # hide_proc: HIDDEN, a prefix for commands, gives them a world without /proc
@@ -493,10 +509,8 @@ plan() {
 # in_devlog [-n] FILE CMD...: with a /dev of its own, in which the fixture
 # `syslog` is the system log
 in_devlog() {
-	need unshare
 	local ns=(unshare -m)
 	[ "$(id -u)" = 0 ] || ns=(unshare -Urm)
-	"${ns[@]}" true 2>/dev/null || skip_or_fail "needs mount namespaces"
 	mkdir -p dev
 	"${ns[@]}" sh -ec '
 		mount -t tmpfs none dev

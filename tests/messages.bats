@@ -405,6 +405,7 @@ serve() {
 # --- the system log ----------------------------------------------------------
 
 @test "system log: a stop for want of an owner is in it, -v or -q or neither" {
+	need_mounts
 	for options in -v -q ''; do
 		new_owner
 		rm -f sys
@@ -418,6 +419,7 @@ serve() {
 }
 
 @test "system log: with a log it gets nothing" {
+	need_mounts
 	new_owner
 	run --separate-stderr in_devlog sys "$OW" --log out.log -g 0 -p "$OWNER" -- \
 		sh -c 'kill -KILL "$0"; exec sleep 300' "$OWNER"
@@ -427,6 +429,7 @@ serve() {
 }
 
 @test "system log: what stderr took is not in it" {
+	need_mounts
 	run --separate-stderr in_devlog sys "$OW" -- sh -c 'sleep 300 & exit 3'
 	expect_status 3
 	expect_said_match 'left 1 process'
@@ -439,6 +442,7 @@ serve() {
 }
 
 @test "system log: what stderr does not take is in it, but not what is for -v" {
+	need_mounts
 	for kind in deadpipe fullpipe; do
 		rm -f sys
 		run in_devlog sys sock $kind "$OW" -v -- sh -c 'sleep 300 & exit 3'
@@ -449,6 +453,7 @@ serve() {
 }
 
 @test "system log: with a closed or unwritable stderr it is the place for messages" {
+	need_mounts
 	run in_devlog sys sock close=2 "$OW" -- sh -c 'sleep 300 & exit 3'
 	expect_status 3
 	assert_lines sys 'ownerwrap\[sh\]: server ended and left 1 process' 1
@@ -461,6 +466,7 @@ serve() {
 }
 
 @test "system log: a full one holds nothing up" {
+	need_mounts
 	new_owner
 	in_devlog -n sys "$OW" -g 0 -p "$OWNER" -- \
 		sh -c 'kill -KILL "$0"; exec sleep 300' "$OWNER" 2>err 3>&- &
@@ -471,6 +477,7 @@ serve() {
 }
 
 @test "system log: without one nothing is missing" {
+	need_mounts
 	new_owner
 	ow -g 0 -p "$OWNER" -- sh -c 'kill -KILL "$0"; exec sleep 300' "$OWNER"
 	expect_status 124

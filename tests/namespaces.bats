@@ -242,6 +242,7 @@ with_old_proc() {
 @test "namespaces: a /proc that hides other users' processes is no proof (88)" {
 	privileged 'to have an owner of another user'
 	need unshare mount setpriv
+	need_mounts
 	dir=$(mktemp -d)
 	DIRS+=("$dir")
 	chmod 755 "$dir"

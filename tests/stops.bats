@@ -199,6 +199,7 @@ stopped() {
 	local child
 	privileged "a child with other ids than the server"
 	need setpriv
+	reachable setpriv --reuid 65534 --clear-groups
 	cp "$FIXTURES/server" .
 	chmod 4755 server
 	chmod 777 .
