@@ -848,9 +848,9 @@ queue_signal(pid_t pid, int signo, union sigval value)
  * stop our group (termios(3)), PIPE so that a dead reader kills nobody.
  */
 static bool
-write_stderr(const char *line, size_t len)
+write_line(int fd, const char *line, size_t len)
 {
-	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	sigset_t set, old, pending;
 	ssize_t n;
 	int signo;
@@ -859,10 +859,10 @@ write_stderr(const char *line, size_t len)
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &set, &old);
-	n = write_nowait(STDERR_FILENO, line, len);
+	n = write_nowait(fd, line, len);
 	if (n == -1 && errno != EAGAIN && errno != EPIPE &&
 	    poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
-		n = write(STDERR_FILENO, line, len);
+		n = write(fd, line, len);
 	if (n == -1 && errno == EPIPE && !sigismember(&old, SIGPIPE) &&
 	    sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE)) {
 		sigdelset(&set, SIGTTOU);
@@ -885,8 +885,7 @@ write_log(const char *line)
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	n = snprintf(entry, sizeof(entry), "%s.%03ldZ %d %s", when,
 	    ts.tv_nsec / 1000000, (int)getpid(), line);
-	if (write(opt.log_fd, entry, (size_t)n) == -1)
-		return;		/* full disk, dead FIFO: the server goes on */
+	write_line(opt.log_fd, entry, (size_t)n);
 }
 
 /* One datagram to the system log (syslog(3)'s socket), priority user.notice. */
@@ -939,7 +938,7 @@ vsay(enum level level, const char *fmt, va_list ap)
 		write_log(line);
 	if (wanted)
 		taken = self.stderr_taken &&
-		    write_stderr(line, (size_t)n + 1);
+		    write_line(STDERR_FILENO, line, (size_t)n + 1);
 	line[n] = '\0';
 	if (opt.log_fd == -1 &&
 	    (level == ORPHANED || (level != VERBOSE && !taken)))
@@ -1224,14 +1223,19 @@ restore_signals(void)
 }
 
 /*
- * To the other of front and supervisor.  Few enough to fit the socket's
- * buffer; a peer that is gone shows as end of file.
+ * To the other of front and supervisor.  The front waits for room, for a burst
+ * of real-time signals; the supervisor never does, and says so little that it
+ * fits.  A peer that is gone shows as end of file.
  */
 static void
 send_note(const struct note *n)
 {
-	if (self.peer != -1)
-		send(self.peer, n, sizeof(*n), MSG_DONTWAIT | MSG_NOSIGNAL);
+	struct pollfd p = { .fd = self.peer, .events = POLLOUT };
+
+	while (self.peer != -1 && send(self.peer, n, sizeof(*n),
+	    MSG_DONTWAIT | MSG_NOSIGNAL) == -1 &&
+	    (errno == EAGAIN || errno == EINTR) && self.role == FRONT)
+		poll(&p, 1, -1);
 }
 
 static void
@@ -1595,8 +1599,9 @@ stopped_now(void)
 {
 	struct proc p;
 
-	return proc_stat(server.pid, &p) == 0 ? p.state == 'T' :
-	    server.stopped;
+	if (proc_stat(server.pid, &p) == -1 || p.state == 't')
+		return server.stopped;	/* t: a tracer holds it, either way */
+	return p.state == 'T';
 }
 
 static int64_t
@@ -2125,7 +2130,8 @@ say_orphaned(void)
 	if (owners[0].parent && lived < SHORT_MS)
 		say(ORPHANED, "owner %s ended after %s; stopping %s (%s); "
 		    "to tie it to another process: --owner-pid PID",
-		    list, seconds(lived - lived % 100, how_long),
+		    list, seconds(lived < 100 ? lived : lived - lived % 100,
+		    how_long),
 		    server_label(who), what);
 	else
 		say(ORPHANED, "owner%s %s %s gone; stopping %s (%s)",
@@ -2845,7 +2851,8 @@ stop_likewise(int signo)
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
 	struct proc p;
 
-	continued = proc_stat(server.pid, &p) == 0 && p.state != 'T';
+	continued = proc_stat(server.pid, &p) == 0 && p.state != 'T' &&
+	    p.state != 't';
 	if (!continued && signo != SIGSTOP) {
 		sigaction(signo, &dfl, &old);
 		raise(signo);
@@ -3064,6 +3071,12 @@ on_end(void)
 			reap();
 		return;
 	}
+	while (self.pid == 1 && waitid(P_ALL, 0, &si, WEXITED | WNOHANG |
+	    WNOWAIT) == 0 && si.si_pid != 0 && si.si_pid != self.supervisor) {
+		waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
+		si.si_pid = 0;	/* a container's orphans are its init's */
+	}
+	si.si_pid = 0;
 	if (waitid(P_PID, (id_t)self.supervisor, &si, WEXITED | WNOHANG) == 0 &&
 	    si.si_pid != 0)
 		stand_in();
@@ -3153,14 +3166,18 @@ loop(void)
 		table[1].fd = self.peer;
 		table[2].fd = self.role == STANDIN ? server.fd : self.exec_fd;
 		for (int i = 0; watch && i < n_owners; i++)
-			table[n++].fd = owners[i].gone ? -1 : owners[i].fd;
+			if (!owners[i].gone && owners[i].fd != -1)
+				table[n++].fd = owners[i].fd;
 		for (int i = 0; i < n; i++) {
 			table[i].events = POLLIN;
 			table[i].revents = 0;
 		}
 		if (poll(table, (nfds_t)n, next_timeout()) == -1 &&
-		    errno != EINTR)
-			say(VERBOSE, "poll: %s", strerror(errno));
+		    errno != EINTR) {	/* no memory: look by ourselves */
+			poll(NULL, 0, LOOK_MS);
+			table[1].revents = POLLIN;
+			fired = watch;
+		}
 		drain_signals(roles[self.role].on_signal);
 		if (table[1].revents != 0)
 			on_peer();
