@@ -845,11 +845,13 @@ queue_signal(pid_t pid, int signo, union sigval value)
  * Write without waiting, although O_NONBLOCK belongs to the host: ask the
  * kernel not to wait; where it cannot be asked (terminals, files), write only
  * what poll() says there is room for.  TTOU is blocked so that TOSTOP does not
- * stop our group (termios(3)), PIPE so that a dead reader kills nobody.
+ * stop our group (termios(3)); PIPE and XFSZ, which the write itself raises, so
+ * that a dead reader or a full quota kills nobody: they are taken away again.
  */
 static bool
 write_line(int fd, const char *line, size_t len)
 {
+	static const int raised[] = { SIGPIPE, SIGXFSZ };
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	sigset_t set, old, pending;
 	ssize_t n;
@@ -857,17 +859,21 @@ write_line(int fd, const char *line, size_t len)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
 	sigaddset(&set, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	n = write_nowait(fd, line, len);
 	if (n == -1 && errno != EAGAIN && errno != EPIPE &&
 	    poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
 		n = write(fd, line, len);
-	if (n == -1 && errno == EPIPE && !sigismember(&old, SIGPIPE) &&
-	    sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE)) {
-		sigdelset(&set, SIGTTOU);
-		sigwait(&set, &signo);
-	}
+	for (size_t i = 0; n == -1 && i < COUNT(raised); i++)
+		if (!sigismember(&old, raised[i]) &&
+		    sigpending(&pending) == 0 &&
+		    sigismember(&pending, raised[i])) {
+			sigemptyset(&set);
+			sigaddset(&set, raised[i]);
+			sigwait(&set, &signo);
+		}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return n == (ssize_t)len;
 }
