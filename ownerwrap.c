@@ -287,6 +287,19 @@ set_cloexec(int fd)
 	return fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+/* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
+static void
+close_each(unsigned lo, unsigned hi)
+{
+	struct rlimit rl = { .rlim_cur = 256 };
+
+	getrlimit(RLIMIT_NOFILE, &rl);
+	if (rl.rlim_cur > 65536)
+		rl.rlim_cur = 65536;
+	for (unsigned fd = lo; fd <= hi && fd < rl.rlim_cur; fd++)
+		close((int)fd);
+}
+
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
 
 #include <sys/prctl.h>
@@ -551,10 +564,11 @@ pair_cloexec(int fd[2])
 	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd);
 }
 
-static int
+static void
 close_from_to(unsigned lo, unsigned hi)
 {
-	return (int)syscall(SYS_close_range, lo, hi, 0);
+	if (syscall(SYS_close_range, lo, hi, 0) == -1)	/* before Linux 5.9 */
+		close_each(lo, hi);
 }
 
 static void
@@ -661,18 +675,10 @@ pair_cloexec(int fd[2])
 	return set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
 }
 
-/* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
-static int
+static void
 close_from_to(unsigned lo, unsigned hi)
 {
-	struct rlimit rl = { .rlim_cur = 256 };
-
-	getrlimit(RLIMIT_NOFILE, &rl);
-	if (rl.rlim_cur > 65536)
-		rl.rlim_cur = 65536;
-	for (unsigned fd = lo; fd <= hi && fd < rl.rlim_cur; fd++)
-		close((int)fd);
-	return 0;
+	close_each(lo, hi);
 }
 
 static void name_process(const char *name) { (void)name; }
@@ -2219,7 +2225,7 @@ tell_others(void)
 
 	if (server.ended && living == 0 && nobody_left())
 		enter(OVER);
-	else if (!server.ended && told == 0)
+	else if (!server.ended && told == 0 && step_ms(TOLD) != FOREVER)
 		enter(FORCED);
 	else {
 		set_phase_timer(step_ms(TOLD));
@@ -3457,15 +3463,18 @@ option_by_letter(char letter)
 }
 
 /*
- * The options are read three times: where is the command; where do messages
- * go; then the rest, whose messages may already need both.
+ * The options are read three times: where is the command; which messages go
+ * where; then the rest, whose messages may already need both.
  */
-enum pass { FIND, LOG, ALL };
+enum pass { FIND, MESSAGES, REST };
 
 static bool
 is_for(const struct option *o, enum pass pass)
 {
-	return pass != FIND && (pass == LOG) == (o->set == set_log);
+	bool early = o->set == set_log || o->set == set_quiet ||
+	    o->set == set_verbose;
+
+	return pass != FIND && (pass == MESSAGES) == early;
 }
 
 static void
@@ -3656,7 +3665,7 @@ parse(char **argv)
 			run_alone();
 	}
 	read_environment();
-	for (enum pass pass = LOG; pass <= ALL; pass++) {
+	for (enum pass pass = MESSAGES; pass <= REST; pass++) {
 		parse_options(argv + 1, pass);
 		apply_environment(pass);
 	}
