@@ -1777,14 +1777,15 @@ remember(struct proc *p)
  * Look who lives in scope, the server aside, and send signo to those who have
  * not had it (SIGKILL to all; 0 to nobody).  Zombies that came to us are
  * reaped here by their pids: behind the unreaped server waitid() shows none.
- * Returns how many live; told counts those told now.
+ * Returns how many live; told counts those told now.  One that forks and exits
+ * all the time may be missed by every look: the kernel knows that it lives.
  */
 static int
 look(int signo, int *told)
 {
 	struct table swap = last_table;
 	siginfo_t si;
-	int living = 0;
+	int living = 0, spared = 0;
 
 	*told = 0;
 	if (!sees_tree())
@@ -1808,13 +1809,18 @@ look(int signo, int *told)
 		if (is_dead(p) && p->ppid == self.pid)
 			waitid(P_PID, (id_t)p->pid, &si, WEXITED | WNOHANG);
 		remember(p);
-		if (is_dead(p) || !p->in_scope || p->refused)
+		if (is_dead(p))
+			continue;
+		spared += !p->in_scope || p->refused;
+		if (!p->in_scope || p->refused)
 			continue;
 		if (signo == SIGKILL || (signo != 0 && !p->told &&
 		    !told_by_another(p)))
 			*told += tell(p, signo);
 		living += !p->refused;
 	}
+	if (living == 0 && spared == 0 && server.ended && !tree_gone())
+		living = 1;
 	return living;
 }
 
@@ -1878,7 +1884,8 @@ name_who_is_left(void)
 		    proc_stat(server.pid, &p) == 0 ? p.state : '?');
 	if (!self.listed || nobody_left())
 		return;
-	look(0, &told);
+	if (look(0, &told) > 0 && !list_rows(is_stuck, list, sizeof(list)))
+		say(DEFAULT, "can't be ended: one that is another at each look");
 	if (list_rows(is_stuck, list, sizeof(list)))
 		say(DEFAULT, "can't be ended: %s", list);
 	if (list_rows(is_spared, list, sizeof(list)))
@@ -2202,19 +2209,21 @@ begin(enum reason reason)
 static void
 ask_server(void)
 {
-	if (!still_counts(server.told_ms)) {
+	int64_t since = 0;	/* it was told */
+
+	if (still_counts(server.told_ms))
+		since = now_ms() - server.told_ms;
+	else if (signal_server(opt.signal) == 0)
 		server.told_ms = now_ms();
-		if (signal_server(opt.signal) == -1 && errno != ESRCH)
-			say(DEFAULT, "server %d can't be signalled: %s",
-			    (int)server.pid, strerror(errno));
-	}
-	signal_server(SIGCONT);
+	else if (errno != ESRCH)
+		say(DEFAULT, "server %d can't be signalled: %s",
+		    (int)server.pid, strerror(errno));
+	if (server.told_ms != 0)
+		signal_server(SIGCONT);
 	set_phase_timer(step_ms(ASKED));
-	if (self.timer[T_PHASE] != FOREVER) {	/* from when it was told */
-		self.timer[T_PHASE] -= now_ms() - server.told_ms;
-		if (self.timer[T_PHASE] < now_ms())
-			self.timer[T_PHASE] = now_ms();
-	}
+	if (self.timer[T_PHASE] != FOREVER)
+		self.timer[T_PHASE] -= since < self.phase_ms ? since :
+		    self.phase_ms;
 }
 
 /* Step 2.  A lone deaf server has nobody beside it to wait for. */
@@ -2239,14 +2248,11 @@ force(void)
 {
 	char name[16], after[32];
 
-	if (!server.ended) {
-		if (server.told_ms != 0)
-			say(DEFAULT, "server %d still there %s after %s: "
-			    "killed", (int)server.pid,
-			    seconds(now_ms() - server.told_ms, after),
-			    signal_name(opt.signal, name));
-		server.killed = true;
-	}
+	server.killed = signal_server(SIGKILL) == 0;
+	if (server.killed && server.told_ms != 0)
+		say(DEFAULT, "server %d still there %s after %s: killed",
+		    (int)server.pid, seconds(now_ms() - server.told_ms, after),
+		    signal_name(opt.signal, name));
 	set_phase_timer(FORCE_MS);
 	set_timer(T_LOOK, 0);
 }

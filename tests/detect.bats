@@ -464,6 +464,32 @@ polled_by() {
 	[ -e started ]
 }
 
+@test "detect: more owners than descriptors are polled, without a spin (67, 76)" {
+	local owners=() options=()
+	for _ in {1..30}; do
+		an_owner
+		owners+=("$OWNER")
+		options+=(-p "$OWNER")
+	done
+	start limits nofile=20 -- "$OW" -v -i 0.1 -g 0 "${options[@]}" -- \
+		server -l log -d
+	FRONT=$PID
+	SERVER=$(server_pid log)
+	supervisor=$(supervisor_of "$FRONT")
+	await_line "$ERR" ", polled every 0.1s"
+	sleep 1
+	assert_idle 500 "$FRONT" "$supervisor"
+	kill -TERM "$FRONT"
+	await_line log '^TERM from '
+	kill -KILL "${owners[@]:1}"
+	lives_on 300 "$SERVER"
+	kill -KILL "${owners[0]}"
+	until_true '[ "$(count_lines log "^TERM from ")" = 2 ]'
+	kill -KILL "$SERVER"
+	finish "$FRONT"
+	expect_status 124
+}
+
 @test "detect: too many processes of this user are one line and 125 (76)" {
 	local as=()
 	nosan 'the sanitizer starts processes'

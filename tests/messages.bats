@@ -75,6 +75,15 @@ serve() {
 	line "owner $owner \\(owner\\) ended after 0\\.[0-9]s; stopping server $server \\($PLAN_NOW\\); to tie it to another process: --owner-pid PID"
 }
 
+@test "messages: a default owner that ends within 100 ms has not ended after 0s (95)" {
+	# shellcheck disable=SC2016
+	start owner -l host "$OW" -g 0 -- \
+		sh -c 'kill -KILL "$(sed -n "s/^owner //p" host)"; exec sleep 300'
+	await_line "$ERR" '; stopping server '
+	await_line "$ERR" " ended after 0\\.[0-9]+s; stopping server [0-9]+ \\($PLAN_NOW\\); "
+	await_gone "$(sed -n 's/^cmd //p' host)"
+}
+
 @test "messages: a killed front is told" {
 	serve --
 	kill -KILL "$FRONT"
@@ -394,6 +403,28 @@ serve() {
 	expect_status 124
 	ow --log /dev/full -- sh -c 'exit 3'
 	expect_status 3
+}
+
+@test "messages: a file at its size limit kills nobody (45)" {
+	local where n=0
+	for where in '' '--log out.log'; do
+		status=0
+		# shellcheck disable=SC2086
+		plain limits fsize=0 -- "$OW" $where -p $$:1 -- touch started \
+			2>>said || status=$?
+		expect_status 124
+		[ ! -e started ]
+		# shellcheck disable=SC2086
+		plain limits fsize=0 -- "$OW" -v $where -- sh -c 'exit 3' \
+			2>>said || status=$?
+		expect_status 3
+	done
+	# The log alone is at the limit: stderr has the line.
+	ow=$OW OW=limits ow fsize=0 -- "$OW" --log out.log -p $$:1 -- touch started
+	expect_status 124
+	expect_said_match ': owner .* is not there: not started '
+	[ ! -s said ]
+	[ ! -s out.log ]
 }
 
 @test "log: the server does not get its descriptor" {

@@ -137,6 +137,29 @@ unseen='the parent is not visible from here \(another pid namespace\): the serve
 	expect_match '0$'
 }
 
+@test "namespaces: as pid 1 the front reaps orphans that are not of its tree (87)" {
+	need_pidns
+	need nsenter
+	start "${PIDNS[@]}" "$OW" -- server -l log -e 4
+	await_line log '^ready'
+	front=$(pgrep -P "$PID")
+	enter=(nsenter -t "$front" -p -m)
+	if [ "$(id -u)" != 0 ]; then
+		enter=(nsenter -t "$front" -U -p -m --preserve-credentials)
+	fi
+	for _ in 1 2 3; do
+		"${enter[@]}" sh -c '(sleep 0.2; echo done >>"$1") &' - \
+			"$PWD/orphans" 3>&-
+	done
+	await_line log '^ready'
+	until_true '[ "$(count_lines orphans done)" = 3 ]'
+	until_true '[ "$(pgrep -c -P "$front")" = 1 ]'
+	pgrep -P "$front" -x ow-supervisor
+	kill -TERM "$front"
+	finish "$PID"
+	expect_status 4
+}
+
 # --- the /proc of another namespace --------------------------------------------
 
 # with_old_proc WRAPPER... -- OPTION...: sets PID, FRONT and SERVER (out here);

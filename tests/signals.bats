@@ -12,15 +12,6 @@ bats_require_minimum_version 1.5.0
 ALL="HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM STKFLT
 	TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
 
-# cpu_ticks PID...: user and system time of all
-cpu_ticks() {
-	local pid fields sum=0
-	for pid; do
-		read -r -a fields <<<"$(stat_of "/proc/$pid/stat")"
-		sum=$((sum + fields[11] + fields[12]))
-	done
-	echo "$sum"
-}
 
 elapsed() {
 	echo $(($(now_ms) - begin))
@@ -70,6 +61,14 @@ elapsed() {
 		"7 -1 8 123456789 9"
 	assert_lines log '^RT36 from .* code -1 ' 5
 	assert_lines log '^RT50 from ' 1
+}
+
+@test "signals: a burst of 1000 real-time ones arrives completely (36)" {
+	wrap --
+	# shellcheck disable=SC2046
+	sig send -q 7 40 $(yes "$FRONT" | head -n 1000)
+	settle
+	assert_lines log '^RT40 from .* code -1 value 7$' 1000
 }
 
 @test "signals: PIPE sent to the front is not ownerwrap's own: it is relayed (36)" {

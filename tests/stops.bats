@@ -87,6 +87,29 @@ stopped() {
 	END
 }
 
+@test "stops: a traced server's stop is the front's, too, and CONT undoes both (48)" {
+	local name
+	sleep 300 3>&- &
+	track $!
+	tracer $! || skip_or_fail "needs permission to trace"
+	for name in TSTP STOP; do
+		on_pty "$OW" -- server -l log -z -e 5 <<-END
+			until grep -q ready log
+			run tracer $SERVER
+			run if [ $name = TSTP ]; then kill -TSTP \$PTY_PID; else kill -STOP $SERVER; fi
+			wait stopped $name
+			until $(state "$SERVER" t)
+			kill CONT cmd
+			until grep -q CONT log
+			until ! $(state '$PTY_PID' T)
+			run ! $(state "$SERVER" t)
+			kill TERM cmd
+			wait exit 5
+		END
+		rm log
+	done
+}
+
 @test "stops: in an orphaned group, where TSTP would be discarded, it is STOP (48)" {
 	LEAD='' on_pty "$OW" -- server -l log -z -G -e 5 <<-END
 		until grep -q ready log

@@ -336,6 +336,33 @@ job_control() {
 	assert_lines log '^TERM ' 1
 }
 
+@test "terminal: with TOSTOP a log on the terminal stops no background job (79, 45)" {
+	in_shell bash <<-'END'
+		expect \$ $
+		send stty tostop\n
+		expect \$ $
+		send "$OW" --log /dev/tty -- server -l log -e 6 &\n
+		expect \]: server [0-9]+ started;
+		until grep -q ready log
+		send echo pid=$!\n
+		expect ^pid=[0-9]+$
+		nap 500
+		send jobs\n
+		expect Running
+		refuse Stopped
+		send kill -USR1 %1\n
+		until grep -q USR1 log
+		expect USR1 relayed
+		run ps -o cputimes=,stat=,args= -s "$PTY_PID" >ps
+		send kill %1; wait %1; echo status=$?\n
+		expect ^status=6$
+		send exit\n
+		wait exit 0
+	END
+	assert_lines log '^(TSTP|TTIN|TTOU|CONT) ' 0
+	cat ps
+}
+
 @test "terminal: ^S holds up no message and nobody of ours (45)" {
 	new_owner
 	on_pty "$OW" -v -p "$OWNER" -g 0 -k 0.3 -- server -l log -d <<-END
