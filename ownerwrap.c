@@ -465,25 +465,25 @@ proc_list(struct table *t)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *e;
-	int result = 0;
+	int error;
 
 	t->n = 0;
 	if (dir == NULL)
 		return -1;
-	while ((e = readdir(dir)) != NULL) {
+	while (errno = 0, (e = readdir(dir)) != NULL) {
 		struct proc p, *row;
 
 		if (!isdigit((unsigned char)e->d_name[0]) ||
 		    proc_stat((pid_t)strtol(e->d_name, NULL, 10), &p) == -1)
 			continue;
-		if ((row = table_add(t)) == NULL) {
-			result = -1;
+		if ((row = table_add(t)) == NULL)
 			break;
-		}
 		*row = p;
 	}
+	error = errno;		/* 0 = the end */
 	closedir(dir);
-	return result;
+	errno = error;
+	return error == 0 ? 0 : -1;
 }
 
 static uint64_t
@@ -919,6 +919,15 @@ write_syslog(const char *text)
 	close(fd);
 }
 
+/* Names are other people's bytes: no line break, no escape sequence. */
+static void
+make_harmless(char *text, int n)
+{
+	for (int i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 127)
+			text[i] = '?';
+}
+
 static void vsay(enum level level, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 static void say(enum level level, const char *fmt, ...)
@@ -932,24 +941,22 @@ vsay(enum level level, const char *fmt, va_list ap)
 	char line[LINE_SIZE];
 	bool wanted = level == VERBOSE ? opt.verbose :
 	    level == REFUSED || !opt.quiet;
-	bool taken = true;
+	bool taken = self.stderr_taken;
 	int head, n;
 
-	if (!wanted && opt.log_fd == -1 && level != ORPHANED)
+	if (!wanted && opt.log_fd == -1 && level == VERBOSE)
 		return;
 	head = opt.name == NULL ? snprintf(line, sizeof(line), "ownerwrap: ") :
 	    snprintf(line, sizeof(line), "ownerwrap[%.64s]: ", opt.name);
 	n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, fmt, ap);
 	n = head + (n < LINE_SIZE - head - 1 ? n : LINE_SIZE - head - 2);
-	for (int i = 0; i < n; i++)	/* names are other people's bytes */
-		if ((unsigned char)line[i] < ' ' || line[i] == 127)
-			line[i] = '?';
+	make_harmless(line, n);
 	line[n] = '\n';
 	line[n + 1] = '\0';
 	if (opt.log_fd != -1)
 		write_log(line);
 	if (wanted)
-		taken = self.stderr_taken &&
+		taken = taken &&
 		    write_line(STDERR_FILENO, line, (size_t)n + 1);
 	line[n] = '\0';
 	if (opt.log_fd == -1 &&
@@ -1386,15 +1393,18 @@ owner_open(struct owner *o)
 		    (o->fd != -1 && fd_fired(o->fd));
 }
 
+/* One more, or the one that is the same; NULL: there are too many. */
 static struct owner *
-owner_add(pid_t pid)
+owner_add(pid_t pid, uint64_t ticks)
 {
 	for (int i = 0; i < n_owners; i++)
-		if (owners[i].pid == pid)
+		if (owners[i].pid == pid && owners[i].ticks == ticks)
 			return &owners[i];
 	if (n_owners == OWNERS_MAX)
 		return NULL;
 	owners[n_owners].pid = pid;
+	owners[n_owners].ticks = ticks;
+	owners[n_owners].pinned = ticks != 0;
 	owners[n_owners].fd = -1;
 	return &owners[n_owners++];
 }
@@ -1481,7 +1491,7 @@ default_owner(void)
 
 	for (int i = 0; i < CHAIN_MAX && parent != 0; i++) {
 		struct proc p;
-		struct owner *o = owner_add(parent);
+		struct owner *o = owner_add(parent, 0);
 
 		if (was_adopted(child, parent))
 			refuse_adopter(parent);
@@ -1778,7 +1788,8 @@ remember(struct proc *p)
  * not had it (SIGKILL to all; 0 to nobody).  Zombies that came to us are
  * reaped here by their pids: behind the unreaped server waitid() shows none.
  * Returns how many live; told counts those told now.  One that forks and exits
- * all the time may be missed by every look: the kernel knows that it lives.
+ * all the time may be missed by every look, and a look may fail: the kernel
+ * knows that somebody lives.
  */
 static int
 look(int signo, int *told)
@@ -1786,6 +1797,8 @@ look(int signo, int *told)
 	struct table swap = last_table;
 	siginfo_t si;
 	int living = 0, spared = 0;
+	static bool said;
+	bool failed;
 
 	*told = 0;
 	if (!sees_tree())
@@ -1794,8 +1807,10 @@ look(int signo, int *told)
 		return look_at_group(signo, told);
 	last_table = now_table;
 	now_table = swap;
-	if (proc_list(&now_table) == -1)
+	failed = proc_list(&now_table) == -1;
+	if (failed && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
+	said |= failed;
 	qsort(now_table.row, now_table.n, sizeof(*now_table.row), by_pid);
 	mark_tree(&now_table);
 	for (size_t i = 0; i < now_table.n; i++)
@@ -1819,7 +1834,8 @@ look(int signo, int *told)
 			*told += tell(p, signo);
 		living += !p->refused;
 	}
-	if (living == 0 && spared == 0 && server.ended && !tree_gone())
+	if (living == 0 && (spared == 0 || failed) && server.ended &&
+	    !tree_gone())
 		living = 1;
 	return living;
 }
@@ -1982,6 +1998,7 @@ set_title(const char *owner)
 	environ = none;
 	if (len >= title_room)
 		len = title_room - 1;
+	make_harmless(title, (int)len);
 	memset(title_start, 0, argv_room);
 	memcpy(title_start, title, len);
 	title_start[len] = '\0';
@@ -3221,18 +3238,13 @@ set_owner_pid(const char *value)
 	const char *colon = strchr(value, ':');
 	size_t len = colon == NULL ? strlen(value) : (size_t)(colon - value);
 	uint64_t pid, ticks = 0;
-	struct owner *o;
 
 	if (!parse_number(value, len, 1, INT_MAX, &pid) ||
 	    (pid_t)pid == self.pid || (colon != NULL &&
 	    !parse_number(colon + 1, strlen(colon + 1), 1, UINT64_MAX,
-	    &ticks)) || (o = owner_add((pid_t)pid)) == NULL)
+	    &ticks)))
 		return false;
-	if (colon != NULL) {
-		o->ticks = ticks;
-		o->pinned = true;
-	}
-	return true;
+	return owner_add((pid_t)pid, ticks) != NULL;
 }
 
 static bool

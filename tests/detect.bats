@@ -478,7 +478,7 @@ polled_by() {
 	supervisor=$(supervisor_of "$FRONT")
 	await_line "$ERR" ", polled every 0.1s"
 	sleep 1
-	assert_idle 500 "$FRONT" "$supervisor"
+	[ "$(cpu_ticks "$FRONT" "$supervisor")" -le 50 ]
 	kill -TERM "$FRONT"
 	await_line log '^TERM from '
 	kill -KILL "${owners[@]:1}"

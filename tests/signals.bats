@@ -12,7 +12,6 @@ bats_require_minimum_version 1.5.0
 ALL="HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM STKFLT
 	TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
 
-
 elapsed() {
 	echo $(($(now_ms) - begin))
 }
