@@ -15,6 +15,8 @@
  *	               │  └──────────────^        ^                 ^
  *	               └─> LEFT (server ended, others stay) ────────┘
  *
+ * GRACE goes back to RUNNING or LEFT where a second look finds an owner alive.
+ *
  * Exit status
  *	the server's	it ended before the ladder began, or the ladder began
  *			for a reason other than a missing owner
@@ -27,13 +29,13 @@
  *	- no signal to a pid that can have been recycled: the server stays
  *	  unreaped until the end, others are checked behind an exit descriptor;
  *	- no process group is changed where the tree can be listed;
- *	- every descriptor of ours is CLOEXEC from birth, none is 0, 1 or 2;
+ *	- every descriptor of ours is CLOEXEC, none is 0, 1 or 2;
  *	- handlers only write a note, everything else happens in one loop.
  *
  * promise			mechanism			sections  cases
- * nothing is left		subreaper, ladder, stand-in	8, 9	  1-31
- * nothing is killed wrongly	exit descriptors, start ticks	3, 7	  5-20
- * nobody notices		witness rule, notes, null fds	6, 8, 10  34-97
+ * nothing is left		subreaper, ladder, stand-in	8, 9	  A, C
+ * nothing is killed wrongly	exit descriptors, start ticks	3, 7	  A, B
+ * nobody notices		witness rule, notes, null fds	6, 8, 10  D to G
  */
 #define _GNU_SOURCE 1
 #define _DARWIN_C_SOURCE 1
@@ -73,6 +75,9 @@
 
 #define VERSION		"0.1.0"
 
+#define GRACE_MS	2000	/* a server's own end after its EOF fits in */
+#define KILL_AFTER_MS	5000	/* what hosts give; most handlers take less */
+#define INTERVAL_MS	1000	/* one wake-up a second is not noticed */
 #define WITNESS_MS	50	/* a copy this old still proves a group signal */
 #define HOLD_MS		10	/* a relay waits so long for a later copy */
 #define FRESH_MS	50	/* after exec nothing is held back: the group */
@@ -209,7 +214,8 @@ static struct {		/* what was asked for */
 	bool kill_given, any, poll, quiet, verbose;
 	int log_fd;
 } opt = {
-	.grace_ms = 2000, .kill_after_ms = 5000, .interval_ms = 1000,
+	.grace_ms = GRACE_MS, .kill_after_ms = KILL_AFTER_MS,
+	.interval_ms = INTERVAL_MS,
 	.signal = SIGTERM, .scope = SCOPE_SESSION, .log_fd = -1
 };
 
@@ -250,14 +256,13 @@ static struct {		/* the server */
 	int64_t continued_ms;	/* when another than us last continued it */
 	int64_t tty_stop_ms;	/* when our group last had a terminal stop */
 	bool ended, stopped, killed;
+	bool group_told;	/* its own group had the stop signal */
 	bool continued;		/* by us: the next word of it is no news */
 } server = { .fd = -1 };
 
 extern char **environ;
 static struct owner owners[OWNERS_MAX];
 static int n_owners;
-static sigset_t inherited_mask;
-static bool inherited_ignored[128];
 
 static int64_t
 now_ms(void)
@@ -369,6 +374,7 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
+	errno = EIO;		/* where an empty file is no error */
 	n = read(fd, buf, size - 1);
 	close(fd);
 	buf[n > 0 ? n : 0] = '\0';
@@ -395,8 +401,7 @@ proc_usable(void)
 static int
 proc_stat(pid_t pid, struct proc *p)
 {
-	char buf[512], *open_, *close_;
-	uint64_t field[23] = { 0 };
+	char buf[512], *name, *end;
 	size_t len;
 
 	if (!self.listed) {
@@ -408,31 +413,19 @@ proc_stat(pid_t pid, struct proc *p)
 			errno = ESRCH;
 		return -1;
 	}
-	open_ = strchr(buf, '(');
-	close_ = strrchr(buf, ')');
-	errno = EIO;
-	if (open_ == NULL || close_ == NULL || close_[1] != ' ')
-		return -1;
 	memset(p, 0, sizeof(*p));
-	p->state = close_[2];
-	close_[0] = '\0';
-	len = strlen(open_ + 1);
-	memcpy(p->name, open_ + 1, len < NAME_SIZE ? len : NAME_SIZE - 1);
-	char *at = close_ + 3;
-	for (int i = 4; i <= 22; i++) {		/* field numbers of the page */
-		char *end;
-
-		field[i] = strtoull(at, &end, 10);
-		if (end == at)
-			return -1;
-		at = end;
-	}
 	p->pid = pid;
-	p->ppid = (pid_t)field[4];
-	p->pgrp = (pid_t)field[5];
-	p->sid = (pid_t)field[6];
-	p->threads = (int)field[20];
-	p->ticks = field[22];
+	name = strchr(buf, '(');
+	end = strrchr(buf, ')');
+	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d"
+	    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d"
+	    " %*s %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
+	    &p->threads, &p->ticks) != 6) {
+		errno = EIO;
+		return -1;
+	}
+	len = (size_t)(end - ++name);
+	memcpy(p->name, name, len < NAME_SIZE ? len : NAME_SIZE - 1);
 	return 0;
 }
 
@@ -1149,6 +1142,9 @@ parse_signal(const char *s, int *signo)
 /* 6 signals and notes                                                      */
 /* ======================================================================== */
 
+static sigset_t inherited_mask;
+static bool inherited_ignored[SIGNALS_END];
+
 /* Sent by a process, rather than by the kernel (a key, a fault, a timer)? */
 static bool
 from_process(const struct note *n)
@@ -1196,7 +1192,7 @@ on_any_signal(int signo, siginfo_t *si, void *context)
 	}
 	continued |= signo == SIGCONT || is_terminal_stop(signo);
 	if (write(self.signals[1], &n, sizeof(n)) == -1) {
-		/* 64 KiB of unread signals: this one is lost */
+		/* a pipe full of unread signals: this one is lost */
 	}
 	errno = saved;
 }
@@ -1397,16 +1393,26 @@ owner_open(struct owner *o)
 static struct owner *
 owner_add(pid_t pid, uint64_t ticks)
 {
-	for (int i = 0; i < n_owners; i++)
-		if (owners[i].pid == pid && owners[i].ticks == ticks)
-			return &owners[i];
-	if (n_owners == OWNERS_MAX)
+	struct owner *o;
+	int i;
+
+	for (i = 0; i < n_owners; i++)
+		if (owners[i].pid == pid && (owners[i].ticks == ticks ||
+		    owners[i].ticks == 0 || ticks == 0))
+			break;
+	if (i == OWNERS_MAX)
 		return NULL;
-	owners[n_owners].pid = pid;
-	owners[n_owners].ticks = ticks;
-	owners[n_owners].pinned = ticks != 0;
-	owners[n_owners].fd = -1;
-	return &owners[n_owners++];
+	o = &owners[i];
+	if (i == n_owners) {
+		n_owners++;
+		o->pid = pid;
+		o->fd = -1;
+	}
+	if (o->ticks == 0) {
+		o->ticks = ticks;
+		o->pinned = ticks != 0;
+	}
+	return o;
 }
 
 /* Does cluster, a shell's option word, take the next word as its value? */
@@ -1578,19 +1584,22 @@ set_timer(enum timer t, int64_t ms)
 }
 
 /*
- * Every kill() of ours.  A group only if it is the one we had the server make;
- * never everybody, ourselves, or the host's group.
+ * Every signal of ours by number.  A group only if it is the one we had the
+ * server make; never everybody, ourselves, or the host's group.
  */
+static bool
+may_signal(pid_t pid)
+{
+	return pid > 1 ? pid != self.pid :
+	    self.own_group && pid == -server.pid && pid < -1 &&
+	    pid != -getpgrp();
+}
+
 static int
 send_signal(pid_t pid, int signo)
 {
-	bool ours = self.own_group && pid == -server.pid && pid != -getpgrp();
-
-	if (pid == self.pid || (pid <= 1 && !(pid < -1 && ours))) {
-		errno = EINVAL;
-		return -1;
-	}
-	return kill(pid, signo);
+	errno = EINVAL;
+	return may_signal(pid) ? kill(pid, signo) : -1;
 }
 
 /* The stand-in is the server's parent only if orphans come to it. */
@@ -1615,14 +1624,14 @@ signal_server(int signo)
 	return send_signal(server.pid, signo);
 }
 
-/* At a few moments the server's word must not be older than the kernel's. */
+/* Now, rather than when we last heard.  A tracer's t may be either. */
 static bool
-stopped_now(void)
+is_stopped(pid_t pid, bool as_heard)
 {
 	struct proc p;
 
-	if (proc_stat(server.pid, &p) == -1 || p.state == 't')
-		return server.stopped;	/* t: a tracer holds it, either way */
+	if (proc_stat(pid, &p) == -1 || p.state == 't')
+		return as_heard;
 	return p.state == 'T';
 }
 
@@ -1753,12 +1762,11 @@ sees_tree(void)
 static int
 look_at_group(int signo, int *told)
 {
-	static int last;
-
-	if (signo != 0 && (signo == SIGKILL || last != signo)) {
-		last = signo;
-		if (send_signal(-server.pid, signo) == 0)
-			*told = send_signal(-server.pid, SIGCONT) == 0;
+	if (signo == SIGKILL || (signo != 0 && !server.group_told)) {
+		server.group_told = true;
+		*told = send_signal(-server.pid, signo) == 0;
+		if (*told)
+			send_signal(-server.pid, SIGCONT);
 		else if (errno == ESRCH) {
 			say(DEFAULT, "group %d is not there: "
 			    "server alone is stopped", (int)server.pid);
@@ -2044,7 +2052,7 @@ become_server(int errno_fd, pid_t parent)
 static void
 drop_inherited(void)
 {
-	int keep[6 + OWNERS_MAX], n = 0;
+	int keep[5 + OWNERS_MAX], n = 0;
 	unsigned from = 3;
 
 	keep[n++] = self.peer;
@@ -2068,7 +2076,6 @@ drop_inherited(void)
 			break;
 		from = next + 1;
 	}
-	self.null_fd = -1;
 	if (!self.tty && chdir("/") == -1)
 		say(VERBOSE, "chdir to /: %s", strerror(errno));
 }
@@ -2317,12 +2324,20 @@ enter(enum phase next)
 static void
 leave_front(void)
 {
+	char list[256];
+
 	self.alone = true;
 	tell_peer(NOTE_LEAVE, self.status);
 	if (n_owners > 0 && owners[0].parent) {	/* of a chain the topmost */
-		owners[0] = owners[n_owners - 1];
+		for (; n_owners > 1; n_owners--) {
+			if (owners[0].fd != -1)
+				close(owners[0].fd);
+			memmove(&owners[0], &owners[1],
+			    (size_t)(n_owners - 1) * sizeof(owners[0]));
+		}
 		owners[0].parent = false;
-		n_owners = 1;
+		list_owners(list, sizeof(list), OWNER_SHORT);
+		set_title(list);
 	}
 	leave_stderr();
 }
@@ -2505,15 +2520,6 @@ keep(struct seen *list, int n, const struct note *note)
 	return oldest;
 }
 
-static bool
-front_is_stopped(void)
-{
-	struct proc p;
-
-	return self.front_stops > 0 ||
-	    (proc_stat(self.front, &p) == 0 && p.state == 'T');
-}
-
 /* The server or a descendant of it?  Known strangers first: they are cheap. */
 static bool
 is_of_tree(pid_t pid)
@@ -2616,7 +2622,7 @@ needs_cont(void)
 {
 	if (self.role == SUPERVISOR)
 		reap_stops();
-	return stopped_now() && !(witnessed(server.continued_ms) &&
+	return is_stopped(server.pid, server.stopped) && !(witnessed(server.continued_ms) &&
 	    witnessed(server.tty_stop_ms));
 }
 
@@ -2635,7 +2641,8 @@ deliver(const struct note *n)
 	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
 		return;
 	if (!server.ended) {
-		result = n->code == SI_QUEUE && is_parent() ?
+		result = n->code == SI_QUEUE && is_parent() &&
+		    may_signal(server.pid) ?
 		    queue_signal(server.pid, n->signo, n->value) :
 		    signal_server(n->signo);
 		if (result == -1 && errno != ESRCH)
@@ -2717,7 +2724,7 @@ on_copy(const struct note *n)
 		return;
 	}
 	copy = keep(copies, COPIES_MAX, n);
-	copy->frozen = front_is_stopped();
+	copy->frozen = self.front_stops > 0 || is_stopped(self.front, false);
 	copy->alone = is_ending(n->signo) && !is_of_tree(n->pid);
 	if (copy->alone)
 		set_timer(T_ALONE, ALONE_MS);
@@ -2884,10 +2891,8 @@ static void
 stop_likewise(int signo)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
-	struct proc p;
 
-	continued = proc_stat(server.pid, &p) == 0 && p.state != 'T' &&
-	    p.state != 't';
+	continued = !is_stopped(server.pid, true);
 	if (!continued && signo != SIGSTOP) {
 		sigaction(signo, &dfl, &old);
 		raise(signo);
@@ -3135,7 +3140,8 @@ has_polled_owner(void)
 {
 	if (self.role == FRONT)
 		return !self.listed && n_owners > 0 && owners[0].parent &&
-		    owners[0].fd == -1 && (opt.poll || EXIT_INHERITED);
+		    !owners[0].gone && owners[0].fd == -1 &&
+		    (opt.poll || EXIT_INHERITED);
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].fd == -1 && !owners[i].gone &&
 		    (self.listed || !owners[i].parent))
@@ -3151,7 +3157,7 @@ on_tick(void)
 	if (self.role == SUPERVISOR)
 		on_owners();
 	else if (parent_changed(&owners[0])) {
-		owners[0].fd = INT_MAX;		/* said once */
+		owners[0].gone = true;		/* said once */
 		tell_peer(NOTE_ORPHAN, 0);
 	}
 }
@@ -3849,7 +3855,7 @@ supervise(void)
 	self.exec_fd = fd[0];
 	if (pipe_cloexec(self.signals, O_NONBLOCK) == -1) {
 		say(REFUSED, "no descriptors: %s", strerror(errno));
-		kill(server.pid, SIGKILL);	/* ENFILE: no way to wait */
+		send_signal(server.pid, SIGKILL);	/* ENFILE: no way to wait */
 		exit(NOT_STARTED);
 	}
 	drop_inherited();
