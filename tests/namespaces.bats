@@ -151,7 +151,6 @@ unseen='the parent is not visible from here \(another pid namespace\): the serve
 		"${enter[@]}" sh -c '(sleep 0.2; echo done >>"$1") &' - \
 			"$PWD/orphans" 3>&-
 	done
-	await_line log '^ready'
 	until_true '[ "$(count_lines orphans done)" = 3 ]'
 	until_true '[ "$(pgrep -c -P "$front")" = 1 ]'
 	pgrep -P "$front" -x ow-supervisor

@@ -67,7 +67,7 @@ elapsed() {
 	# shellcheck disable=SC2046
 	sig send -q 7 40 $(yes "$FRONT" | head -n 1000)
 	settle
-	assert_lines log '^RT40 from .* code -1 value 7$' 1000
+	assert_equal "$(count_lines log '^RT40 from .* code -1 value 7$')" 1000
 }
 
 @test "signals: PIPE sent to the front is not ownerwrap's own: it is relayed (36)" {
