@@ -406,7 +406,7 @@ serve() {
 }
 
 @test "messages: a file at its size limit kills nobody (45)" {
-	local where n=0
+	local where
 	for where in '' '--log out.log'; do
 		status=0
 		# shellcheck disable=SC2086
