@@ -204,7 +204,7 @@ lives_on() {
 @test "detect: an owner whose orphans go to a subreaper (7)" {
 	for options in '' '-p $PPID'; do
 		rm -f log host reaper
-		start owner -r -l reaper owner -l host sh -c "exec \"\$0\" -g 0.3 $options -- server -l log" "$OW"
+		start owner -r -l reaper owner -l host sh -c "exec \"\$0\" -g 1.5 $options -- server -l log" "$OW"
 		reaper=$PID
 		SERVER=$(server_pid log)
 		FRONT=$(sed -n 's/^cmd //p' host)

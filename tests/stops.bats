@@ -222,10 +222,10 @@ stopped() {
 	local child
 	privileged "a child with other ids than the server"
 	need setpriv
-	reachable setpriv --reuid 65534 --clear-groups
 	cp "$FIXTURES/server" .
 	chmod 4755 server
 	chmod 777 .
+	reachable setpriv --reuid 65534 --clear-groups
 	new_owner
 	start setpriv --reuid 65534 --clear-groups "$OW" -p "$OWNER" -g 0 \
 		-k 0.3 -- ./server -l log -g stop,uid=0,log=child
