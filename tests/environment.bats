@@ -305,3 +305,9 @@ refute_match() {
 	expect_status 137
 	assert_lines log '^TERM ' 1
 }
+
+@test "environment: -q silences a malformed OWNERWRAP_LOG, too" {
+	OWNERWRAP_LOG=/nowhere/log ow -q -- true
+	expect_status 0
+	expect_said ""
+}

@@ -232,6 +232,20 @@ server_of() {
 	await_gone "$server" "$front"
 }
 
+@test "descriptors: without close_range nothing inherited is kept either (56)" {
+	need deny
+	local pid
+	start deny ENOSYS close_range -- "$OW" -- server -l log 8</dev/null 9</dev/null
+	FRONT=$PID
+	server_pid log
+	for pid in "$FRONT" "$(supervisor_of "$FRONT")"; do
+		[ ! -e "/proc/$pid/fd/8" ] || [ "$(readlink "/proc/$pid/fd/8")" != /dev/null ]
+		[ ! -e "/proc/$pid/fd/9" ] || [ "$(readlink "/proc/$pid/fd/9")" != /dev/null ]
+	done
+	kill "$FRONT"
+	finish "$FRONT"
+}
+
 @test "descriptors: with fewer than 5 free ones there is one line and 125 (67)" {
 	nosan "the leak check needs descriptors of its own"
 	for free in 4 3 2 1; do

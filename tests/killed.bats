@@ -129,6 +129,17 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	no_leftovers
 }
 
+@test "front killed: with --kill-after inf a lone deaf server stays (30)" {
+	wrap -k inf --log said -- -d
+	kill -KILL "$FRONT"
+	await_line log '^TERM from '
+	sleep 2.3	# more than the 2 s that a front's death allows
+	assert_alive "$SERVER" "$SUPERVISOR"
+	assert_lines said 'killed$' 0
+	kill -KILL "$SERVER"
+	await_gone "$SUPERVISOR"
+}
+
 @test "front killed: with its whole group everything in it is gone at once (30)" {
 	start sleep 300
 	O=$PID

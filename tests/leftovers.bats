@@ -354,3 +354,10 @@ left() {
 	taken 1300 "$begin"
 	refute_alive "$child"
 }
+
+@test "leftovers: one that is another process all the time is caught (24)" {
+	run timeout -s KILL 20 "$OW" -k 0.2 -- hop 5000 "$PWD/survived"
+	expect_status 3
+	no_leftovers
+	[ ! -e survived ]
+}
