@@ -2813,8 +2813,11 @@ on_started(void)
 static void
 on_exec_failed(int error)
 {
+	siginfo_t si;
+
 	self.status = say_exec_error(error);
-	server.ended = true;	/* it is at its _exit() */
+	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOWAIT);
+	server.ended = true;	/* it was at its _exit() */
 	enter(OVER);
 }
 
