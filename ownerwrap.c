@@ -99,7 +99,7 @@
 #define NOT_EXECUTABLE	126
 #define NOT_FOUND	127
 #define BY_SIGNAL	256	/* status of a death by signal n: BY_SIGNAL + n */
-#define NO_STATUS	-1
+#define NO_STATUS	(-1)
 
 #define FOREVER		INT64_C(-1)
 #define OWNERS_MAX	64
