@@ -78,7 +78,7 @@
 #define GRACE_MS	2000	/* a server's own end after its EOF fits in */
 #define KILL_AFTER_MS	5000	/* what hosts give; most handlers take less */
 #define INTERVAL_MS	1000	/* one wake-up a second is not noticed */
-#define WITNESS_MS	50	/* a copy this old still proves a group signal */
+#define WITNESS_MS	50	/* a copy so old still proves a group signal */
 #define HOLD_MS		10	/* a relay waits so long for a later copy */
 #define FRESH_MS	50	/* after exec nothing is held back: the group */
 				/* signal may have come before the server did */
@@ -88,7 +88,7 @@
 				/* host believes the server dead */
 #define HAD_MS		5000	/* a stop signal so recent is not repeated */
 #define FORCE_MS	5000	/* SIGKILL that did not work by then will not */
-#define FORCE_LOOK_MS	20	/* from one look to the next: SIGKILL needs ms */
+#define FORCE_LOOK_MS	20	/* between two looks: SIGKILL takes a few ms */
 #define LOOK_MS		50	/* the same while others end in their own way */
 #define RESUME_MS	20	/* CONT crossed the front's stop: repeat it */
 #define DROPPED_MS	1000	/* no /proc: the kernel's signal did not come */
@@ -98,7 +98,7 @@
 #define NOT_STARTED	125
 #define NOT_EXECUTABLE	126
 #define NOT_FOUND	127
-#define BY_SIGNAL	256	/* status of a death by signal n: BY_SIGNAL + n */
+#define BY_SIGNAL	256	/* the status of a death by n: BY_SIGNAL + n */
 #define NO_STATUS	(-1)
 
 #define FOREVER		INT64_C(-1)
@@ -248,10 +248,10 @@ static struct {		/* this process */
 
 static struct {		/* the server */
 	pid_t pid;
-	int fd;			/* exit descriptor: the stand-in's, not parent */
+	int fd;			/* exit descriptor, for a stand-in only */
 	int64_t exec_ms;	/* when its exec returned */
 	int64_t told_ms;	/* when the stop signal last reached it, or 0 */
-	int64_t group_ms;	/* when the stop signal last went to the group */
+	int64_t group_ms;	/* when the group last had the stop signal */
 	uint64_t group_ticks;	/* the same in raw ticks */
 	int64_t continued_ms;	/* when another than us last continued it */
 	int64_t tty_stop_ms;	/* when our group last had a terminal stop */
@@ -1909,7 +1909,8 @@ name_who_is_left(void)
 	if (!self.listed || nobody_left())
 		return;
 	if (look(0, &told) > 0 && !list_rows(is_stuck, list, sizeof(list)))
-		say(DEFAULT, "can't be ended: one that is another at each look");
+		say(DEFAULT,
+		    "can't be ended: one that is another at each look");
 	if (list_rows(is_stuck, list, sizeof(list)))
 		say(DEFAULT, "can't be ended: %s", list);
 	if (list_rows(is_spared, list, sizeof(list)))
@@ -1969,7 +1970,7 @@ write_pid(char *variable)
 	*to = '\0';
 }
 
-/* Where argv and what follows it lie; the front's stay as the host made them. */
+/* Where argv and what follows it lie; the front's stay as they were. */
 static char *title_start;
 static size_t argv_room, title_room;
 
@@ -2219,7 +2220,7 @@ begin(enum reason reason)
 	}
 	if (in_ladder())
 		return;
-	if (self.reason == NONE) {	/* the stand-in may have been told one */
+	if (self.reason == NONE) {	/* a stand-in may have been told one */
 		self.reason = reason;
 		self.early = server.ended;
 	}
@@ -2622,7 +2623,8 @@ needs_cont(void)
 {
 	if (self.role == SUPERVISOR)
 		reap_stops();
-	return is_stopped(server.pid, server.stopped) && !(witnessed(server.continued_ms) &&
+	return is_stopped(server.pid, server.stopped) &&
+	    !(witnessed(server.continued_ms) &&
 	    witnessed(server.tty_stop_ms));
 }
 
@@ -3608,7 +3610,7 @@ take_variable(const char *variable)
 		o->from_env = value + 1;
 }
 
-/* One pass: our variables out, LISTEN_PID and WATCHDOG_PID as ours are noted. */
+/* One pass: our variables out, LISTEN_PID and WATCHDOG_PID to the server. */
 static void
 read_environment(void)
 {
@@ -3858,7 +3860,7 @@ supervise(void)
 	self.exec_fd = fd[0];
 	if (pipe_cloexec(self.signals, O_NONBLOCK) == -1) {
 		say(REFUSED, "no descriptors: %s", strerror(errno));
-		send_signal(server.pid, SIGKILL);	/* ENFILE: no way to wait */
+		send_signal(server.pid, SIGKILL);	/* ENFILE */
 		exit(NOT_STARTED);
 	}
 	drop_inherited();
