@@ -19,8 +19,9 @@
  *
  * Exit status
  *	the server's	it ended before the ladder began, or the ladder began
- *			for a reason other than a missing owner
- *	124		no owner: nothing was started, or the server was stopped
+ *			for a reason other than the two of 124
+ *	124		no owner: nothing was started, or the server was stopped;
+ *			or nothing happened in it for --max-idle
  *	125		nothing was started, or the supervisor and the status
  *			were lost
  *	126, 127	the command cannot be executed; is not found
@@ -45,11 +46,14 @@
 /* ======================================================================== */
 
 #include <sys/types.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+
+#include <netinet/in.h>
 
 #include <ctype.h>
 #include <dirent.h>
@@ -93,6 +97,12 @@
 #define RESUME_MS	20	/* CONT crossed the front's stop: repeat it */
 #define DROPPED_MS	1000	/* no /proc: the kernel's signal did not come */
 #define SHORT_MS	1000	/* a default owner this short was not meant */
+#define KEEP_GRACE_MS	10000	/* grace with a keeper: a client that reloads */
+				/* is back after about 6 s */
+#define HANG_MS		10000	/* a --keep-if that takes longer hangs */
+#define HANGS_MAX	3	/* so many in a row mean "do not keep" */
+#define DRAIN_MS	10000	/* what a server has not read by then it does */
+				/* not want */
 
 #define NO_OWNER	124
 #define NOT_STARTED	125
@@ -103,7 +113,8 @@
 
 #define FOREVER		INT64_C(-1)
 #define OWNERS_MAX	64
-#define CHAIN_MAX	64	/* generations looked up through shells */
+#define CHAIN_MAX	64	/* generations looked up */
+#define PORTS_MAX	64
 #define HELD_MAX	16
 #define COPIES_MAX	32
 #define NAME_SIZE	16	/* Linux TASK_COMM_LEN; longer names are cut */
@@ -131,7 +142,8 @@ enum phase {
 
 enum reason {
 	NONE,
-	OWNER_GONE,		/* no owner left, grace is through */
+	OWNER_GONE,		/* no owner left, grace and keepers are through */
+	IDLE,			/* nothing happened for --max-idle */
 	FRONT_KILLED,		/* the host killed what it thinks the server */
 	SERVER_LEFT,		/* the server ended and left processes */
 	REQUESTED,		/* the stop signal came, --kill-after given */
@@ -166,19 +178,25 @@ struct note {
 };
 
 struct owner {
-	pid_t pid;
+	pid_t pid;		/* 0: who is behind a descriptor is not known */
+	int number;		/* as --owner-fd had it; -1 = by pid or name */
+	short events;		/* what to poll() for */
 	uint64_t ticks;		/* start time in raw ticks, 0 = not known */
 	int64_t since_ms;	/* when we opened it */
 	int fd;			/* exit descriptor; -1 = polled */
 	bool parent;		/* polled by the front's ppid */
 	bool pinned;		/* START was given: the ticks must be these */
 	bool gone;
-	char name[NAME_SIZE];
+	bool draining;		/* FD 0 hung up, the server still reads it */
+	int unread;		/* bytes, at the last look */
+	int64_t unread_ms;	/* since when they are so many */
+	char name[NAME_SIZE];	/* the descriptor's kind */
 };
 
 struct proc {			/* one row of the process table */
 	pid_t pid, ppid, pgrp, sid;
 	uint64_t ticks;
+	uint64_t cpu;		/* ticks used so far */
 	int threads;
 	char state;
 	bool told;		/* had the stop signal */
@@ -193,6 +211,36 @@ struct table {			/* a snapshot, sorted by pid */
 	size_t n, room;
 };
 
+struct list {			/* elements of one size; grows, never shrinks */
+	void *at;
+	size_t n, room;
+};
+
+enum {				/* states of sockets: the kernel's numbers */
+	ESTABLISHED = 1, TIME_WAIT = 6, CLOSE_WAIT = 8, LISTEN = 10
+};
+
+enum rows {			/* which rows of the socket tables */
+	LISTENING,
+	CONNECTED,		/* ESTABLISHED ones */
+	COUNTED			/* connections in every state, with bytes */
+};
+
+struct sock {			/* one row of the socket tables */
+	uint64_t id;		/* of the connection: both ends have the same */
+	uint64_t bytes;		/* TCP, COUNTED: grows with each that moves */
+	uint64_t inode;		/* 0: nobody's yet, or nobody's any more */
+	uint64_t peer;		/* inode of the other end; 0 = not known */
+	uint16_t port, peer_port;	/* TCP */
+	char name[109];		/* Unix: the address, its NULs as "@"; or "" */
+	uint8_t state;
+	bool local;		/* TCP: both ends have the same address */
+	bool held;		/* the tree has it */
+	bool served;		/* it is on what the tree listens on */
+};
+
+typedef int see_fn(const struct sock *);
+
 enum timer {
 	T_PHASE,	/* grace, step: its time is over */
 	T_TICK,		/* owners without an exit descriptor */
@@ -201,17 +249,23 @@ enum timer {
 	T_LOOK,		/* look who is left */
 	T_RESUME,	/* the front should have said NOTE_RESUMED */
 	T_ASK,		/* the kernel's death signal may have been dropped */
+	T_KEEP,		/* ask the keepers, or: --keep-if hangs */
+	T_IDLE,		/* look whether something happens in the server */
 	TIMERS
 };
 
 static struct {		/* what was asked for */
 	char **command;
 	const char *name;		/* basename of the command */
-	int64_t grace_ms, kill_after_ms, interval_ms;
+	int64_t grace_ms, kill_after_ms, interval_ms, max_idle_ms;
+	char *keep_if;
+	uint16_t ports[PORTS_MAX];	/* --keep-connected: only these */
+	int n_ports;			/* 0 = all */
 	int signal;
 	enum scope scope;
 	enum leftovers leftovers;
-	bool kill_given, any, poll, quiet, verbose;
+	bool keep_connected, grace_given, kill_given;
+	bool any, poll, quiet, verbose;
 	int log_fd;
 } opt = {
 	.grace_ms = GRACE_MS, .kill_after_ms = KILL_AFTER_MS,
@@ -229,7 +283,8 @@ static struct {		/* this process */
 	int64_t timer[TIMERS], phase_ms, phase_since_ms;
 	bool again;		/* this phase had its time a second time */
 	bool hurry;		/* the front was killed: KILLED_MS at most */
-	bool alone;		/* the front has left us: --leftovers leave */
+	bool alone;		/* without the front: --leftovers leave, keeper */
+	bool unowned;		/* the front was killed: no owner counts */
 	bool child;		/* SIGCHLD came */
 	bool early;		/* the server ended before the ladder began */
 	bool asked;		/* NOTE_ASK is on its way */
@@ -245,6 +300,17 @@ static struct {		/* this process */
 	struct termios termios;
 } self = { .null_fd = -1, .peer = -1, .signals = { -1, -1 }, .exec_fd = -1,
 	.status = NO_STATUS };
+
+static struct {		/* the keepers, while no owner is left */
+	pid_t pid;		/* --keep-if runs; it leads its session */
+	bool killed;		/* it hung: its status means nothing */
+	int hangs;		/* in a row */
+	int64_t no_since_ms;	/* all say no since then, or 0 */
+	char why[256];		/* the last yes, "" = none */
+	char **env;		/* for --keep-if */
+	int64_t idle_since_ms;	/* --max-idle: when something last happened */
+	char seen[256];		/* and what */
+} keeper;
 
 static struct {		/* the server */
 	pid_t pid;
@@ -273,13 +339,32 @@ now_ms(void)
 	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
+/* A new element of zeros at the end of l, NULL and errno if no memory. */
+static void *
+list_add(struct list *l, size_t size)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : 64;
+		void *at = realloc(l->at, room * size);
+
+		if (at == NULL)
+			return NULL;
+		l->at = at;
+		l->room = room;
+	}
+	return memset((char *)l->at + l->n++ * size, 0, size);
+}
+
+
 /* ======================================================================== */
 /* 3 platform: the only conditionals                                        */
 /* ======================================================================== */
 /*
  * Exit descriptors	exit_open, exit_fired, exit_signal
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
- * Process table	proc_usable, proc_stat, proc_args, proc_list, proc_age_ms
+ * Process table	proc_usable, proc_stat, proc_args, proc_list, proc_age_ms,
+ *			proc_moved
+ * Sockets		socket_rows, socket_inodes
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
  *			write_nowait, queue_signal, boot_ticks
  *
@@ -330,6 +415,7 @@ close_each(unsigned lo, unsigned hi)
 #define SIGNALS_END	_NSIG
 #define SYSLOG_PATH	"/dev/log"
 #define EXIT_KIND	"pidfd"
+#define PEER_CLOSED	POLLRDHUP
 #define EXIT_INHERITED	true
 
 static int
@@ -402,6 +488,7 @@ static int
 proc_stat(pid_t pid, struct proc *p)
 {
 	char buf[512], *name, *end;
+	uint64_t system;
 	size_t len;
 
 	if (!self.listed) {
@@ -418,12 +505,13 @@ proc_stat(pid_t pid, struct proc *p)
 	name = strchr(buf, '(');
 	end = strrchr(buf, ')');
 	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d"
-	    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d"
-	    " %*s %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
-	    &p->threads, &p->ticks) != 6) {
+	    " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64
+	    " %*s %*s %*s %*s %d %*s %" SCNu64, &p->state, &p->ppid, &p->pgrp,
+	    &p->sid, &p->cpu, &system, &p->threads, &p->ticks) != 8) {
 		errno = EIO;
 		return -1;
 	}
+	p->cpu += system;
 	len = (size_t)(end - ++name);
 	memcpy(p->name, name, len < NAME_SIZE ? len : NAME_SIZE - 1);
 	return 0;
@@ -594,6 +682,343 @@ queue_signal(pid_t pid, int signo, union sigval value)
 	return sigqueue(pid, signo, value);
 }
 
+/*
+ * The socket tables: of our own network namespace by sock_diag(7), which alone
+ * tells a Unix socket's peer and TCP's bytes; of another, where that takes
+ * privileges, by /proc/PID/net.  The declarations are those of sock_diag(7) and
+ * netlink(7), whose headers not every libc comes with.
+ */
+#define NETLINK_SOCK_DIAG	4
+#define SOCK_DIAG_BY_FAMILY	20
+#define DIAG_DUMP		0x301	/* NLM_F_REQUEST | NLM_F_DUMP */
+#define DIAG_DONE		3	/* NLMSG_DONE */
+#define INET_DIAG_INFO		2	/* attributes of a reply */
+#define UNIX_DIAG_NAME		0
+#define UNIX_DIAG_PEER		2
+#define UNIX_DIAG_ICONS		3
+#define UNIX_DIAG_SHUTDOWN	6
+#define UDIAG_SHOW		0x0d	/* name, peer, icons */
+#define BYTES_ACKED		120	/* in struct tcp_info, Linux 4.1: */
+				/* tcpi_bytes_acked, _bytes_received */
+
+struct diag_head {		/* struct nlmsghdr */
+	uint32_t len;
+	uint16_t type, flags;
+	uint32_t seq, port;
+};
+
+struct diag_request {		/* inet_diag_req_v2 or unix_diag_req */
+	struct diag_head head;
+	uint8_t family, protocol, attributes, pad;
+	uint32_t states;	/* a bit for each */
+	uint32_t rest[12];	/* TCP: no filter; Unix: [1] what to show */
+};
+
+struct diag_tcp {		/* inet_diag_msg; network order up to addr */
+	uint8_t family, state, timer, retransmits;
+	uint16_t port[2];	/* ours, the peer's */
+	uint32_t addr[2][4];
+	uint32_t interface, cookie[2], expires, rqueue, wqueue, uid, inode;
+};
+
+struct diag_unix {		/* unix_diag_msg */
+	uint8_t family, type, state, pad;
+	uint32_t inode, cookie[2];
+};
+
+/*
+ * What the two ends say.  IPv4 counts as mapped into IPv6, since one end of a
+ * connection may be an IPv6 socket and the other none.
+ */
+static void
+set_ends(struct sock *s, uint64_t space, bool v4, uint32_t addr[2][4],
+    const uint16_t port[2])
+{
+	uint32_t end[2][5] = { { 0, 0, htonl(0xffff), addr[0][0], port[0] },
+	    { 0, 0, htonl(0xffff), addr[1][0], port[1] } };
+	int low;
+
+	for (int i = 0; i < 2 && !v4; i++)
+		memcpy(end[i], addr[i], sizeof(addr[i]));
+	low = memcmp(end[0], end[1], sizeof(end[0])) > 0;
+	s->id = space;
+	for (int i = 0; i < 10; i++)	/* multiply and fold: a plain hash */
+		s->id = (s->id ^ s->id >> 32 ^ end[i / 5 ^ low][i % 5]) *
+		    UINT64_C(0x9e3779b97f4a7c15);
+	s->local = memcmp(end[0], end[1], sizeof(addr[0])) == 0;
+	s->port = ntohs(port[0]);
+	s->peer_port = ntohs(port[1]);
+}
+
+/* The attribute of this type (struct nlattr) in a reply, or NULL. */
+static const char *
+diag_find(const char *at, const char *end, int type, size_t *len)
+{
+	uint16_t head[2];	/* length with this head, type */
+
+	for (; end - at >= 4; at += (head[0] + 3) & ~3) {
+		memcpy(head, at, sizeof(head));
+		if (head[0] < 4 || head[0] > end - at)
+			return NULL;
+		*len = head[0] - 4u;
+		if (head[1] == type)
+			return at + 4;
+	}
+	return NULL;
+}
+
+/*
+ * What the program wrote and the peer does not take, or the peer wrote and the
+ * program does not read, lies in the queues: bytes grows at both ends of them.
+ */
+static int
+see_tcp(const char *at, const char *end, uint64_t space, see_fn *see)
+{
+	struct sock s = { .peer = 0 };
+	struct diag_tcp d;
+	uint64_t moved[2];	/* acked, received */
+	const char *info;
+	size_t len;
+
+	memcpy(&d, at, sizeof(d));
+	s.state = d.state;
+	s.inode = d.inode;
+	set_ends(&s, space, d.family == AF_INET, d.addr, d.port);
+	info = diag_find(at + sizeof(d), end, INET_DIAG_INFO, &len);
+	if (info != NULL && len >= BYTES_ACKED + sizeof(moved)) {
+		memcpy(moved, info + BYTES_ACKED, sizeof(moved));
+		s.bytes = moved[0] + d.wqueue + 2 * moved[1] - d.rqueue;
+	}
+	return see(&s);
+}
+
+/*
+ * One whose peer is closed stays ESTABLISHED, but its peer's inode is 0.  One
+ * that is not accepted yet has no row: the peers that wait are told with the
+ * socket that listens.
+ */
+static int
+see_unix(const char *at, const char *end, see_fn *see)
+{
+	struct sock s = { .peer = 0 };
+	struct diag_unix d;
+	const char *name, *peers, *down;
+	uint32_t peer;
+	size_t len, left;
+
+	memcpy(&d, at, sizeof(d));
+	at += sizeof(d);
+	s.state = d.state;
+	s.inode = d.inode;
+	if ((name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL)
+		return 0;
+	if (len > 0 && *name != '\0')		/* a path, with its NUL */
+		len = strnlen(name, len);
+	for (size_t i = 0; i < len && i < sizeof(s.name) - 1; i++)
+		s.name[i] = name[i] == '\0' ? '@' : name[i];
+	if (s.state == LISTEN && see(&s) == -1)
+		return -1;
+	peers = diag_find(at, end, s.state == LISTEN ? UNIX_DIAG_ICONS :
+	    UNIX_DIAG_PEER, &left);
+	down = diag_find(at, end, UNIX_DIAG_SHUTDOWN, &len);
+	if (s.state == LISTEN)
+		s.inode = 0;
+	s.state = s.inode != 0 && down != NULL && (*down & 1) ? CLOSE_WAIT :
+	    ESTABLISHED;
+	for (; peers != NULL && left >= 4; peers += 4, left -= 4) {
+		memcpy(&peer, peers, sizeof(peer));
+		s.id = s.peer = peer;
+		if (peer != 0 && see(&s) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* The replies to a request; the kernel writes them while we read. */
+static int
+diag_replies(int fd, uint64_t space, see_fn *see)
+{
+	static char buf[32768];
+	struct diag_head h;
+	ssize_t n;
+	int error;
+
+	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+		for (const char *at = buf; at < buf + n;
+		    at += (h.len + 3) & ~3u) {
+			const char *row = at + sizeof(h);
+
+			memcpy(&h, at, sizeof(h));
+			memcpy(&error, row, sizeof(error));
+			if (h.type == DIAG_DONE)
+				return error < 0 ? -1 : 0;
+			if (h.type != SOCK_DIAG_BY_FAMILY || (*row == AF_UNIX ?
+			    see_unix(row, at + h.len, see) :
+			    see_tcp(row, at + h.len, space, see)) == -1)
+				return -1;
+		}
+	return -1;
+}
+
+static int
+diag_rows(uint8_t family, enum rows rows, uint64_t space, see_fn *see)
+{
+	static const uint32_t states[] = {
+		[LISTENING] = 1u << LISTEN, [CONNECTED] = 1u << ESTABLISHED,
+		[COUNTED] = 0xbf2	/* not those that only try to be one */
+	};
+	struct diag_request request = {
+		.head = { .len = sizeof(request), .type = SOCK_DIAG_BY_FAMILY,
+		    .flags = DIAG_DUMP },
+		.family = family, .states = states[rows] |
+		    (family == AF_UNIX ? 1u << LISTEN : 0),	/* its icons */
+		.protocol = family == AF_UNIX ? 0 : IPPROTO_TCP,
+		.attributes = family != AF_UNIX && rows == COUNTED ?
+		    1 << (INET_DIAG_INFO - 1) : 0,
+		.rest = { [1] = family == AF_UNIX ? UDIAG_SHOW : 0 }
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	int result = -1;
+
+	if (fd == -1)
+		return -1;
+	if (write(fd, &request, sizeof(request)) != -1)
+		result = diag_replies(fd, space, see);
+	close(fd);
+	return result;
+}
+
+/* 0100007F:1F90: words of the address as numbers of this machine, and a port */
+static bool
+parse_end(const char *s, uint32_t addr[4], uint16_t *port)
+{
+	size_t len = strcspn(s, ":");
+	char word[9] = "";
+
+	for (size_t i = 0; i + 8 <= len && i < 32; i += 8) {
+		memcpy(word, s + i, 8);
+		addr[i / 8] = (uint32_t)strtoul(word, NULL, 16);
+	}
+	*port = htons((uint16_t)strtoul(s + len + (s[len] == ':'), NULL, 16));
+	return len == 8;
+}
+
+/*
+ * A line of tcp, tcp6 or unix in /proc/PID/net.  Of a Unix socket it does not
+ * tell the peer, nor whether that is still there: such a row is a connection.
+ */
+static int
+see_line(char *line, bool is_unix, uint64_t space, see_fn *see)
+{
+	struct sock s = { .peer = 0 };
+	uint32_t addr[2][4];
+	uint16_t port[2];
+	char *field[10], *name, *rest = line;
+	int n = 0, last = is_unix ? 6 : 9;	/* the inode's */
+
+	while ((field[n] = strtok_r(rest, " \n", &rest)) && n < last)
+		n++;
+	if (n < last || !isdigit((unsigned char)*field[last]))
+		return 0;			/* the head */
+	s.inode = strtoull(field[last], NULL, 10);
+	if (!is_unix) {
+		bool v4 = parse_end(field[1], addr[0], &port[0]);
+
+		parse_end(field[2], addr[1], &port[1]);
+		s.state = (uint8_t)strtoul(field[3], NULL, 16);
+		set_ends(&s, space, v4, addr, port);
+	} else if ((name = strtok_r(rest, "\n", &rest)) != NULL) {
+		snprintf(s.name, sizeof(s.name), "%s", name);
+		s.id = s.inode;
+		if (strtoul(field[3], NULL, 16) & 0x10000)	/* listens */
+			s.state = LISTEN;
+		else if (field[5][1] >= '2')	/* is or is being connected */
+			s.state = ESTABLISHED;
+	} else
+		return 0;
+	return see(&s);
+}
+
+static int
+text_rows(pid_t pid, const char *file, uint64_t space, see_fn *see)
+{
+	char path[64], line[512];
+	int result = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, file);
+	if ((f = fopen(path, "re")) == NULL)
+		return -1;
+	while (result == 0 && fgets(line, sizeof(line), f) != NULL)
+		result = see_line(line, *file == 'u', space, see);
+	if (ferror(f))
+		result = -1;
+	fclose(f);
+	return result;
+}
+
+/* The rows of a kind, and maybe others, of pid's namespace; 0 = our own. */
+static int
+socket_rows(pid_t pid, uint64_t space, enum rows rows, see_fn *see)
+{
+	if (pid == 0)
+		return diag_rows(AF_INET, rows, space, see) == -1 ||
+		    diag_rows(AF_INET6, rows, space, see) == -1 ||
+		    diag_rows(AF_UNIX, rows, space, see) == -1 ? -1 : 0;
+	if (rows == COUNTED || (text_rows(pid, "tcp6", space, see) == -1 &&
+	    errno != ENOENT))		/* it may be a kernel without */
+		return -1;
+	return text_rows(pid, "tcp", space, see) == -1 ||
+	    text_rows(pid, "unix", space, see) == -1 ? -1 : 0;
+}
+
+/* The inodes of pid's sockets, added to l, and its network namespace. */
+static int
+socket_inodes(pid_t pid, struct list *l, uint64_t *space)
+{
+	char path[64], target[32];
+	struct dirent *e;
+	struct stat st;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	if (stat(path, &st) == -1)
+		return -1;
+	*space = st.st_ino;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	if ((dir = opendir(path)) == NULL)
+		return -1;
+	while ((e = readdir(dir)) != NULL) {
+		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
+		    sizeof(target) - 1);
+		uint64_t *inode;
+
+		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
+			continue;
+		target[n] = '\0';
+		if ((inode = list_add(l, sizeof(*inode))) == NULL)
+			break;
+		*inode = strtoull(target + 8, NULL, 10);
+	}
+	closedir(dir);
+	return e == NULL ? 0 : -1;
+}
+
+/* Bytes and calls of read and write: the first four lines of proc_pid_io(5). */
+static int
+proc_moved(pid_t pid, uint64_t *moved)
+{
+	char buf[512], *at = buf;
+
+	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0)
+		return -1;
+	*moved = 0;
+	for (int i = 0; i < 4 && (at = strchr(at, ':')) != NULL; i++)
+		*moved += strtoull(++at, NULL, 10);
+	return at == NULL ? -1 : 0;
+}
+
+
 #else	/* not Linux, or its plain POSIX twin for the tests */
 
 #ifdef __APPLE__
@@ -610,6 +1035,8 @@ queue_signal(pid_t pid, int signo, union sigval value)
 #define MSG_NOSIGNAL	0	/* our own EPIPE is sorted out by its sender */
 #endif
 
+#define PEER_CLOSED	0	/* a hang-up is seen when both sides closed */
+
 static bool proc_usable(void) { return false; }
 static uint64_t boot_ticks(void) { return 0; }
 static int kernel_told(pid_t pid) { (void)pid; return -1; }
@@ -620,6 +1047,28 @@ not_here(void)
 	errno = ENOSYS;
 	return -1;
 }
+
+static int
+socket_rows(pid_t pid, uint64_t space, enum rows rows, see_fn *see)
+{
+	(void)pid, (void)space, (void)rows, (void)see;
+	return not_here();
+}
+
+static int
+socket_inodes(pid_t pid, struct list *l, uint64_t *space)
+{
+	(void)pid, (void)l, (void)space;
+	return not_here();
+}
+
+static int
+proc_moved(pid_t pid, uint64_t *moved)
+{
+	(void)pid, (void)moved;
+	return not_here();
+}
+
 
 static int proc_list(struct table *t) { t->n = 0; return not_here(); }
 static int adopt_orphans(void) { return not_here(); }
@@ -1363,11 +1812,35 @@ parent_changed(const struct owner *o)
 	return proc_stat(self.front, &p) == 0 && p.ppid != o->pid;
 }
 
+/*
+ * The other end of an owner's descriptor.  FD 0 is the server's, too, and what
+ * is still in it may be the owner's last requests: wait until they are read.
+ */
+static bool
+hung_up(struct owner *o)
+{
+	struct pollfd p = { .fd = o->fd, .events = o->events };
+	int unread = 0;
+
+	if (poll(&p, 1, 0) != 1 || (p.revents & POLLNVAL) != 0)
+		return false;
+	if (o->number != STDIN_FILENO ||
+	    ioctl(o->fd, FIONREAD, &unread) == -1 || unread == 0)
+		return true;
+	if (!o->draining || unread < o->unread)
+		o->unread_ms = now_ms();
+	o->draining = true;
+	o->unread = unread;
+	return now_ms() - o->unread_ms >= DRAIN_MS;
+}
+
 static bool
 owner_gone(struct owner *o)
 {
 	if (o->gone && (o->fd != -1 || (o->parent && !self.listed)))
 		return true;	/* an exit descriptor's word is final */
+	if (o->number != -1)
+		return hung_up(o);
 	if (o->fd != -1)
 		return fd_fired(o->fd);
 	return o->parent ? parent_changed(o) : gone_by_number(o);
@@ -1389,30 +1862,175 @@ owner_open(struct owner *o)
 		    (o->fd != -1 && fd_fired(o->fd));
 }
 
+static struct owner *
+owner_new(void)
+{
+	struct owner *o = &owners[n_owners];
+
+	if (n_owners == OWNERS_MAX)
+		return NULL;
+	n_owners++;
+	o->fd = o->number = -1;
+	o->events = POLLIN;
+	return o;
+}
+
 /* One more, or the one that is the same; NULL: there are too many. */
 static struct owner *
 owner_add(pid_t pid, uint64_t ticks)
 {
-	struct owner *o;
-	int i;
+	struct owner *o = NULL;
 
-	for (i = 0; i < n_owners; i++)
+	for (int i = 0; i < n_owners && o == NULL; i++)
 		if (owners[i].pid == pid && (owners[i].ticks == ticks ||
 		    owners[i].ticks == 0 || ticks == 0))
-			break;
-	if (i == OWNERS_MAX)
+			o = &owners[i];
+	if (o == NULL && (o = owner_new()) == NULL)
 		return NULL;
-	o = &owners[i];
-	if (i == n_owners) {
-		n_owners++;
-		o->pid = pid;
-		o->fd = -1;
-	}
+	o->pid = pid;
 	if (o->ticks == 0) {
 		o->ticks = ticks;
 		o->pinned = ticks != 0;
 	}
 	return o;
+}
+
+/*
+ * Is fd a pipe whose other end we have, too?  It would never hang up.  Only a
+ * descriptor that is inherited counts: all of ours are closed by the exec.
+ */
+static bool
+holds_other_end(int fd, const struct stat *st)
+{
+	struct rlimit rl = { .rlim_cur = 256 };
+	int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
+	struct stat other;
+
+	getrlimit(RLIMIT_NOFILE, &rl);
+	for (int i = 0; i < 65536 && (rlim_t)i < rl.rlim_cur; i++)
+		if (fcntl(i, F_GETFD) == 0 && fstat(i, &other) == 0 &&
+		    other.st_dev == st->st_dev && other.st_ino == st->st_ino &&
+		    (fcntl(i, F_GETFL) & O_ACCMODE) != mode)
+			return true;
+	return false;
+}
+
+/*
+ * What kind of owner's descriptor fd is, and what to poll() it for; NULL if it
+ * is none.  HUP and ERR are always told (poll(2)).  A pidfd takes signal 0.
+ */
+static const char *
+owner_kind(int fd, short *events)
+{
+	struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(peer), size = sizeof(int);
+	struct stat st;
+	int type = 0;
+
+	*events = 0;
+	if (fstat(fd, &st) == -1)
+		return NULL;
+	if (S_ISFIFO(st.st_mode))
+		return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR ||
+		    holds_other_end(fd, &st) ? NULL : "pipe";
+	if (S_ISSOCK(st.st_mode)) {
+		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
+		if (getpeername(fd, (struct sockaddr *)&peer, &len) == -1 ||
+		    (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+			return NULL;
+		if (peer.ss_family == AF_INET || peer.ss_family == AF_INET6)
+			*events = PEER_CLOSED;
+		return "socket";
+	}
+	if (isatty(fd))
+		return "terminal";
+	if (exit_signal(fd, 0) == -1 && errno != EPERM && errno != ESRCH)
+		return NULL;
+	*events = POLLIN;
+	return EXIT_KIND;
+}
+
+/*
+ * The owner behind fd; false if it is none.  Ours are CLOEXEC, so one that is
+ * can't have been inherited.  The server gets only 0, of which we keep a copy.
+ */
+static bool
+own_by_fd(int fd)
+{
+	struct owner *o;
+	const char *kind;
+	short events;
+
+	for (int i = 0; i < n_owners; i++)
+		if (owners[i].number == fd)
+			return true;
+	if (fcntl(fd, F_GETFD) != 0 || (kind = owner_kind(fd, &events)) == NULL ||
+	    (o = owner_new()) == NULL)
+		return false;
+	o->number = fd;
+	o->events = events;
+	snprintf(o->name, NAME_SIZE, "%s", kind);
+	o->fd = fd;
+	return fd == STDIN_FILENO ?
+	    (o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) != -1 :
+	    set_cloexec(fd) == 0;
+}
+
+/* The kernel's name, of which it has 15 bytes, or the basename of argv[0]. */
+static bool
+is_called(const struct proc *p, const char *name)
+{
+	char args[ARGS_SIZE];
+	const char *slash;
+
+	if (strncmp(p->name, name, NAME_SIZE - 1) == 0)
+		return true;
+	if (proc_args(p->pid, args, sizeof(args)) <= 0)
+		return false;
+	slash = strrchr(args, '/');
+	return strcmp(slash == NULL ? args : slash + 1, name) == 0;
+}
+
+/*
+ * --owner-name: the nearest ancestor called name.  Its start time is read with
+ * its name, and looked at again behind its exit descriptor.  A parent is never
+ * younger than its child: a number that is was recycled, the chain is broken.
+ */
+static bool
+own_by_name(const char *name)
+{
+	pid_t pid = getppid();
+	uint64_t youngest = UINT64_MAX;
+	struct proc p;
+
+	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0 &&
+	    p.ticks <= youngest; i++) {
+		if (is_called(&p, name)) {
+			struct owner *o = owner_add(pid, p.ticks);
+
+			if (o != NULL)
+				owner_open(o);
+			return o != NULL;
+		}
+		youngest = p.ticks;
+		pid = p.ppid;
+	}
+	return false;
+}
+
+/* "4711 sh, 4710 nvim": who could have been named, nearest first. */
+static void
+list_ancestors(char *buf, size_t size)
+{
+	size_t at = 0;
+	pid_t pid = getppid();
+	struct proc p;
+
+	buf[0] = '\0';
+	for (int i = 0; i < CHAIN_MAX && at < size && pid != 0 &&
+	    proc_stat(pid, &p) == 0; i++, pid = p.ppid)
+		at += (size_t)snprintf(buf + at, size - at, "%s%d %s",
+		    at == 0 ? "" : ", ", (int)pid, p.name);
 }
 
 /* Does cluster, a shell's option word, take the next word as its value? */
@@ -1524,7 +2142,8 @@ orphaned(void)
 
 	for (int i = 0; i < n_owners; i++)
 		gone += owners[i].gone;
-	return n_owners > 0 && (opt.any ? gone > 0 : gone == n_owners);
+	return self.unowned ||
+	    (n_owners > 0 && (opt.any ? gone > 0 : gone == n_owners));
 }
 
 /* Names are for messages and the title: read once the server runs. */
@@ -1543,34 +2162,63 @@ name_owners(void)
 		}
 }
 
+/* 4711 (nvim, up 2h03m), 4711, or fd 0 (pipe) */
+static const char *
+owner_label(const struct owner *o, char buf[64])
+{
+	char up[32];
+
+	if (o->number != -1)
+		snprintf(buf, 64, "fd %d (%s)", o->number, o->name);
+	else if (o->ticks != 0 && o->name[0] != '\0')
+		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
+		    age(proc_age_ms(o->ticks), up));
+	else
+		label(o->pid, o->name, buf);
+	return buf;
+}
+
+/* 4711(nvim), for the title */
+static const char *
+owner_short(const struct owner *o, char buf[64])
+{
+	if (o->number != -1)
+		snprintf(buf, 64, "fd%d(%s)", o->number, o->name);
+	else
+		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
+	return buf;
+}
+
 enum owner_list {
-	OWNER_SHORT,	/* 4711(nvim),4712(x): all, for the title */
-	OWNER_AGED,	/* 4711 (nvim, up 2h03m), 4712 (x, up 3s): all */
-	OWNER_GONE_ONES	/* 4711 (nvim), 4712 (x): those gone */
+	OWNERS_SHORT,	/* all, "4711(nvim),4712(x)" */
+	OWNERS_ALL,	/* all, "4711 (nvim, up 2h03m), 4712 (x, up 3s)" */
+	OWNERS_GONE,	/* the same of those gone */
+	OWNERS_ALIVE	/* and of the others */
 };
 
-static void
-list_owners(char *buf, size_t size, enum owner_list style)
+/* How many there are. */
+static int
+list_owners(char *buf, size_t size, enum owner_list which)
 {
 	size_t at = 0;
+	int n = 0;
 
 	buf[0] = '\0';
-	for (int i = 0; i < n_owners && at < size; i++) {
+	for (int i = 0; i < n_owners; i++) {
 		struct owner *o = &owners[i];
-		char who[64], up[32];
+		char who[64];
 
-		if (style == OWNER_GONE_ONES && !o->gone)
+		if ((which == OWNERS_GONE && !o->gone) ||
+		    (which == OWNERS_ALIVE && o->gone))
 			continue;
-		label(o->pid, o->name, who);
-		if (style == OWNER_AGED && o->ticks != 0)
-			snprintf(who, sizeof(who), "%d (%s, %s)", (int)o->pid,
-			    o->name, age(proc_age_ms(o->ticks), up));
-		else if (style == OWNER_SHORT)
-			snprintf(who, sizeof(who), "%d(%s)", (int)o->pid,
-			    o->name);
-		at += (size_t)snprintf(buf + at, size - at, "%s%s",
-		    at == 0 ? "" : style == OWNER_SHORT ? "," : ", ", who);
+		if (at < size)
+			at += (size_t)snprintf(buf + at, size - at, "%s%s",
+			    n == 0 ? "" : which == OWNERS_SHORT ? "," : ", ",
+			    which == OWNERS_SHORT ? owner_short(o, who) :
+			    owner_label(o, who));
+		n++;
 	}
+	return n;
 }
 
 /* ======================================================================== */
@@ -1584,15 +2232,14 @@ set_timer(enum timer t, int64_t ms)
 }
 
 /*
- * Every signal of ours by number.  A group only if it is the one we had the
- * server make; never everybody, ourselves, or the host's group.
+ * Every signal of ours by number.  A group only if it is one we made, the
+ * server's or that of --keep-if; never everybody, ourselves, the host's group.
  */
 static bool
 may_signal(pid_t pid)
 {
-	return pid > 1 ? pid != self.pid :
-	    self.own_group && pid == -server.pid && pid < -1 &&
-	    pid != -getpgrp();
+	return pid > 1 ? pid != self.pid : pid < -1 && pid != -getpgrp() &&
+	    ((self.own_group && pid == -server.pid) || pid == -keeper.pid);
 }
 
 static int
@@ -1692,7 +2339,9 @@ mark_tree(struct table *t)
 		for (top = p; top != NULL && top->pid != self.pid &&
 		    !top->known; top = find(t, top->ppid)) {
 			top->known = true;
-			top->in_tree = inside;
+			top->in_tree = inside && (keeper.pid == 0 ||
+			    (top->sid != keeper.pid &&
+			    top->pid != keeper.pid));
 			top->wrap = wrap;
 			if (top == wrap)
 				wrap = NULL;
@@ -1791,6 +2440,32 @@ remember(struct proc *p)
 		p->told = true;
 }
 
+/* A new snapshot, beside the last one.  One that fails is said once. */
+static int
+snapshot(void)
+{
+	struct table swap = last_table;
+	static bool said;
+	int result;
+
+	last_table = now_table;
+	now_table = swap;
+	result = proc_list(&now_table);
+	if (result == -1 && !said)
+		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
+	said |= result == -1;
+	qsort(now_table.row, now_table.n, sizeof(*now_table.row), by_pid);
+	mark_tree(&now_table);
+	for (size_t i = 0; i < now_table.n; i++) {
+		struct proc *p = &now_table.row[i];
+
+		p->in_scope = p->in_tree && in_scope(p);
+		if (p->in_tree)
+			remember(p);
+	}
+	return result;
+}
+
 /*
  * Look who lives in scope, the server aside, and send signo to those who have
  * not had it (SIGKILL to all; 0 to nobody).  Zombies that came to us are
@@ -1802,10 +2477,8 @@ remember(struct proc *p)
 static int
 look(int signo, int *told)
 {
-	struct table swap = last_table;
 	siginfo_t si;
 	int living = 0, spared = 0;
-	static bool said;
 	bool failed;
 
 	*told = 0;
@@ -1813,17 +2486,7 @@ look(int signo, int *told)
 		return 0;
 	if (!self.listed)
 		return look_at_group(signo, told);
-	last_table = now_table;
-	now_table = swap;
-	failed = proc_list(&now_table) == -1;
-	if (failed && !said)
-		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
-	said |= failed;
-	qsort(now_table.row, now_table.n, sizeof(*now_table.row), by_pid);
-	mark_tree(&now_table);
-	for (size_t i = 0; i < now_table.n; i++)
-		now_table.row[i].in_scope = now_table.row[i].in_tree &&
-		    in_scope(&now_table.row[i]);
+	failed = snapshot() == -1;
 	for (size_t i = 0; i < now_table.n; i++) {
 		struct proc *p = &now_table.row[i];
 
@@ -1831,7 +2494,6 @@ look(int signo, int *told)
 			continue;
 		if (is_dead(p) && p->ppid == self.pid)
 			waitid(P_PID, (id_t)p->pid, &si, WEXITED | WNOHANG);
-		remember(p);
 		if (is_dead(p))
 			continue;
 		spared += !p->in_scope || p->refused;
@@ -1920,11 +2582,11 @@ name_who_is_left(void)
 		say(DEFAULT, "left running, not ours to end: %s", list);
 }
 
-/* 124 only for a server that the ladder ended for want of an owner. */
+/* 124 only for a server that the ladder ended, for want of an owner or idle. */
 static int
 final_status(void)
 {
-	if (self.reason == OWNER_GONE && !self.early)
+	if ((self.reason == OWNER_GONE || self.reason == IDLE) && !self.early)
 		return NO_OWNER;
 	return self.status == NO_STATUS ? NOT_STARTED : self.status;
 }
@@ -2097,11 +2759,446 @@ leave_stderr(void)
 }
 
 /* ======================================================================== */
-/* 9 phases                                                                 */
+/* 9 sockets: who is connected to the tree, is the tree idle                */
+/* ======================================================================== */
+/*
+ * One look serves both: the inodes of the tree's sockets from /proc/PID/fd,
+ * then, one network namespace after the other, those rows of the socket tables
+ * that belong to them or to what the tree listens on.  Doubt is alive: what
+ * cannot be read is connected, and not idle.
+ */
+
+struct space {			/* a network namespace of the tree */
+	uint64_t id;
+	pid_t pid;		/* somebody in it; 0 = it is ours */
+};
+
+struct meter {			/* of a process or a TCP connection */
+	uint64_t id, used, moved;	/* CPU in ticks; bytes */
+	pid_t pid;		/* 0: a connection, on port */
+	uint16_t port;
+	bool fades;		/* TIME_WAIT: that it goes means nothing */
+};
+
+static struct {			/* what the last look has found */
+	struct list inodes;	/* uint64_t, sorted: the tree's sockets */
+	struct list spaces;	/* struct space, ours first */
+	struct list names;	/* struct sock, Unix: it listens on them */
+	struct list socks;	/* struct sock, sorted by id: connections */
+	const uint16_t *ports;	/* only these */
+	int n_ports;		/* 0 = all, and Unix sockets too */
+	bool listens[65536];	/* on this port, in the space being read */
+	struct list now, before;	/* struct meter, sorted by id */
+} found;
+
+/* All that is sorted here begins with its key. */
+static int
+by_id(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void
+sort(struct list *l, size_t size)
+{
+	if (l->n > 1)
+		qsort(l->at, l->n, size, by_id);
+}
+
+static const void *
+search(const struct list *l, uint64_t id, size_t size)
+{
+	return l->n == 0 ? NULL : bsearch(&id, l->at, l->n, size, by_id);
+}
+
+static bool
+is_held(uint64_t inode)
+{
+	return inode != 0 &&
+	    search(&found.inodes, inode, sizeof(inode)) != NULL;
+}
+
+static bool
+is_served(const struct sock *s)
+{
+	const struct sock *listener = found.names.at;
+
+	for (size_t i = 0; i < found.names.n && s->name[0] != '\0'; i++)
+		if (strcmp(listener[i].name, s->name) == 0)
+			return true;
+	return s->name[0] == '\0' && found.listens[s->port];
+}
+
+static bool
+is_wanted(const struct sock *s)
+{
+	for (int i = 0; i < found.n_ports && s->name[0] == '\0'; i++)
+		if (found.ports[i] == s->port)
+			return true;
+	return found.n_ports == 0;
+}
+
+static int
+keep_sock(struct list *l, const struct sock *s)
+{
+	struct sock *kept = list_add(l, sizeof(*kept));
+
+	if (kept == NULL)
+		return -1;
+	*kept = *s;
+	kept->held = is_held(s->inode);
+	kept->served = is_served(s);
+	return 0;
+}
+
+static int
+see_listening(const struct sock *s)
+{
+	if (s->state != LISTEN || !is_held(s->inode) || !is_wanted(s) ||
+	    is_served(s))
+		return 0;
+	if (s->name[0] != '\0')
+		return keep_sock(&found.names, s);
+	found.listens[s->port] = true;
+	return 0;
+}
+
+/* Kept: what the tree holds or serves, and what may be the other end of it. */
+static int
+see_connection(const struct sock *s)
+{
+	bool tcp = s->name[0] == '\0';
+
+	if (s->state != LISTEN && (is_served(s) || (tcp &&
+	    (found.listens[s->peer_port] || is_held(s->inode)))))
+		return keep_sock(&found.socks, s);
+	return 0;
+}
+
+static bool
+has_gone(pid_t pid)
+{
+	struct proc p;
+
+	return proc_stat(pid, &p) == -1 ? errno == ESRCH : is_dead(&p);
+}
+
+static int
+add_space(uint64_t id, pid_t pid)
+{
+	struct space *space = found.spaces.at;
+
+	for (size_t i = 0; i < found.spaces.n; i++)
+		if (space[i].id == id)
+			return 0;
+	if ((space = list_add(&found.spaces, sizeof(*space))) == NULL)
+		return -1;
+	space->id = id;
+	space->pid = pid;
+	return 0;
+}
+
+/*
+ * What the tree's processes hold, and where they live.  0, or the pid of one
+ * that can't be looked into; a leader that ended before its threads shows none.
+ */
+static pid_t
+find_inodes(const struct table *t)
+{
+	uint64_t id;
+
+	found.spaces.n = found.inodes.n = 0;
+	if (socket_inodes(self.pid, &found.inodes, &id) == -1 ||
+	    add_space(id, 0) == -1)
+		return self.pid;
+	found.inodes.n = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct proc *p = &t->row[i];
+
+		if (p->in_tree && !is_dead(p) && (p->state == 'Z' ||
+		    socket_inodes(p->pid, &found.inodes, &id) == -1 ||
+		    add_space(id, p->pid) == -1) && !has_gone(p->pid))
+			return p->pid;
+	}
+	sort(&found.inodes, sizeof(uint64_t));
+	return 0;
+}
+
+/* The two ends of a TCP connection have the same id, so they are neighbours. */
+static void
+pair_ends(void)
+{
+	struct sock *s = found.socks.at;
+
+	sort(&found.socks, sizeof(*s));
+	for (size_t i = 1; i < found.socks.n; i++)
+		if (s[i].id == s[i - 1].id && s[i].name[0] == '\0') {
+			s[i].peer = s[i - 1].inode;
+			s[i - 1].peer = s[i].inode;
+		}
+}
+
+/*
+ * Our own namespace comes last: a Unix connection is listed where the process
+ * lives that connected, the socket that listens where its maker does.
+ */
+static pid_t
+find_sockets(const struct table *t, enum rows rows)
+{
+	pid_t doubt = find_inodes(t);
+
+	found.names.n = found.socks.n = 0;
+	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
+		const struct space *in = (struct space *)found.spaces.at + i;
+
+		memset(found.listens, 0, sizeof(found.listens));
+		if (socket_rows(in->pid, in->id, LISTENING, see_listening) ||
+		    socket_rows(in->pid, in->id, rows, see_connection))
+			doubt = in->pid ? in->pid : self.pid;
+	}
+	pair_ends();
+	return doubt;
+}
+
+/*
+ * A connection from outside the tree to what it listens on, or NULL: that with
+ * this id if it is still there, else rather one whose other end is known.
+ */
+static const struct sock *
+find_outsider(uint64_t id)
+{
+	const struct sock *s = found.socks.at, *end = s + found.socks.n;
+	const struct sock *first = NULL;
+
+	for (; s < end; s++) {
+		if (!s->served || s->state != ESTABLISHED || is_held(s->peer))
+			continue;
+		if (s->id == id)
+			return s;
+		if (first == NULL || (first->peer == 0 && s->peer != 0))
+			first = s;
+	}
+	return first;
+}
+
+/* The process outside the tree that holds this socket, or NULL. */
+static const struct proc *
+find_holder(const struct table *t, uint64_t inode)
+{
+	static struct list l;
+	uint64_t id;
+
+	for (size_t i = 0; inode != 0 && i < t->n; i++) {
+		l.n = 0;
+		if (!t->row[i].in_tree)
+			socket_inodes(t->row[i].pid, &l, &id);
+		for (size_t k = 0; k < l.n; k++)
+			if (((uint64_t *)l.at)[k] == inode)
+				return &t->row[i];
+	}
+	return NULL;
+}
+
+/* "WHO is connected to port 9500", or to a path */
+static void
+say_connected(const char *who, const struct sock *s, char *buf, size_t size)
+{
+	if (s->name[0] != '\0')
+		snprintf(buf, size, "%s is connected to %s", who, s->name);
+	else
+		snprintf(buf, size, "%s is connected to port %d", who, s->port);
+}
+
+static bool
+say_doubt(pid_t pid, char *buf, size_t size)
+{
+	char who[64];
+
+	snprintf(buf, size, "%s can't be looked into", label_of(pid, who));
+	return true;
+}
+
+/* Asked once, at the start. */
+static int see_nothing(const struct sock *s) { (void)s; return 0; }
+
+static bool
+sockets_usable(void)
+{
+	return self.listed && socket_rows(0, 0, LISTENING, see_nothing) == 0;
+}
+
+static bool
+idle_usable(void)
+{
+	uint64_t moved;
+
+	return sockets_usable() && proc_moved(self.pid, &moved) == 0;
+}
+
+/*
+ * Is somebody outside the tree connected to these ports, or to anything the
+ * tree listens on?  why tells who: the last answer, "" if there is none, stays
+ * as it is while that one stays.
+ */
+static bool
+is_connected(const struct table *t, const uint16_t *ports, int n_ports,
+    char *why, size_t size)
+{
+	static uint64_t last;
+	const struct sock *s;
+	const struct proc *p;
+	char who[64] = "a remote peer";
+	pid_t doubt;
+
+	if (why[0] == '\0')
+		last = 0;
+	found.ports = ports;
+	found.n_ports = n_ports;
+	if ((doubt = find_sockets(t, CONNECTED)) != 0) {
+		last = 0;
+		return say_doubt(doubt, why, size);
+	}
+	s = find_outsider(last);
+	if (s != NULL && s->id != last) {
+		if ((p = find_holder(t, s->peer)) != NULL)
+			label(p->pid, p->name, who);
+		else if (s->peer != 0 || s->name[0] != '\0')
+			snprintf(who, sizeof(who), "somebody");
+		say_connected(who, s, why, size);
+	}
+	last = s == NULL ? 0 : s->id;
+	return s != NULL;
+}
+
+/* pid and start time make an id that no other process ever has. */
+static int
+read_process(const struct proc *p)
+{
+	struct meter *m = list_add(&found.now, sizeof(*m));
+
+	if (m == NULL)
+		return -1;
+	m->id = p->ticks << 22 | (uint64_t)p->pid;
+	m->pid = p->pid;
+	m->used = p->cpu;
+	return proc_moved(p->pid, &m->moved);
+}
+
+/*
+ * One that came and went between two looks is betrayed by its TIME_WAIT, at
+ * the tree's end or at the other, if that is on this machine.
+ */
+static int
+read_connection(const struct sock *s)
+{
+	struct meter *m;
+
+	if (s->name[0] != '\0' || !(s->held || s->served ||
+	    (s->state == TIME_WAIT && s->local)))
+		return 0;
+	if ((m = list_add(&found.now, sizeof(*m))) == NULL)
+		return -1;
+	m->id = s->id ^ s->served;	/* the tree may have both ends */
+	m->moved = s->bytes;
+	m->port = s->served ? s->port : s->peer_port;
+	m->fades = s->state == TIME_WAIT;
+	return 0;
+}
+
+/* All that is measured; 0, or the pid of one that could not be. */
+static pid_t
+read_meters(const struct table *t)
+{
+	const struct sock *s = found.socks.at;
+
+	found.now.n = 0;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->row[i].in_tree && !is_dead(&t->row[i]) &&
+		    read_process(&t->row[i]) == -1)
+			return t->row[i].pid;
+	for (size_t i = 0; i < found.socks.n; i++)
+		if (read_connection(&s[i]) == -1)
+			return self.pid;
+	sort(&found.now, sizeof(struct meter));
+	return 0;
+}
+
+/* Tell what m did; false if that is nothing.  A tick is what timers take. */
+static bool
+say_change(const struct meter *m, const struct meter *before, bool is_now,
+    char *seen, size_t size)
+{
+	const char *what = NULL;
+	char who[64];
+
+	if (before == NULL && (is_now || !m->fades))
+		what = is_now ? "came" : "went";
+	else if (before != NULL && m->used > before->used + 1)
+		what = "used CPU";
+	else if (before != NULL && m->moved != before->moved)
+		what = "read or wrote";
+	if (what == NULL)
+		return false;
+	if (m->pid != 0)
+		snprintf(seen, size, "%s %s", label_of(m->pid, who), what);
+	else if (before == NULL)
+		snprintf(seen, size, "a connection %s on port %d", what,
+		    m->port);
+	else
+		snprintf(seen, size, "bytes moved on port %d", m->port);
+	return true;
+}
+
+/* Is a meter of l, the list is_now, not as it is in other? */
+static bool
+differs(const struct list *l, const struct list *other, bool is_now,
+    char *seen, size_t size)
+{
+	const struct meter *m = l->at;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (say_change(&m[i], search(other, m[i].id, sizeof(*m)),
+		    is_now, seen, size))
+			return true;
+	return false;
+}
+
+/* Called every interval; the first look has nothing to compare with. */
+static bool
+is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
+{
+	const struct sock *s;
+	struct list swap = found.before;
+	bool busy;
+	pid_t doubt;
+
+	found.n_ports = 0;
+	if ((doubt = find_sockets(t, COUNTED)) != 0 ||
+	    (doubt = read_meters(t)) != 0)
+		return !say_doubt(doubt, seen, size);
+	busy = differs(&found.now, &swap, true, seen, size) ||
+	    differs(&swap, &found.now, false, seen, size);
+	found.before = found.now;
+	found.now = swap;
+	s = no_outsiders ? find_outsider(0) : NULL;
+	for (size_t i = 0; i < found.socks.n && s == NULL; i++)
+		if (((struct sock *)found.socks.at)[i].name[0] != '\0')
+			s = (struct sock *)found.socks.at + i;
+	if (s != NULL)		/* of a Unix socket bytes can't be counted */
+		say_connected("somebody", s, seen, size);
+	return !busy && s == NULL;
+}
+
+
+/* ======================================================================== */
+/* 10 phases                                                                */
 /* ======================================================================== */
 
 static void enter(enum phase next);
 static void deliver(const struct note *n);
+static void stop_asking(void);
 
 static bool
 in_ladder(void)
@@ -2160,27 +3257,36 @@ server_label(char buf[32])
 	return buf;
 }
 
+static bool
+has_keepers(void)
+{
+	return opt.keep_connected || opt.keep_if != NULL;
+}
+
 static void
 say_orphaned(void)
 {
-	char list[LINE_SIZE / 2], what[128], how_long[32], who[32];
+	char gone[LINE_SIZE / 2], rest[LINE_SIZE / 4], what[128], how_long[32];
+	char who[32];
+	const char *kept = keeper.why[0] == '\0' ? "" : ", kept no longer";
 	int64_t lived = now_ms() - owners[0].since_ms;
-	int gone = 0;
+	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
+	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
-	for (int i = 0; i < n_owners; i++)
-		gone += owners[i].gone;
-	list_owners(list, sizeof(list), OWNER_GONE_ONES);
 	plan(opt.grace_ms, what, sizeof(what));
-	if (owners[0].parent && lived < SHORT_MS)
+	if (self.unowned)
+		say(ORPHANED, "the front was killed%s; stopping %s (%s)", kept,
+		    server_label(who), what);
+	else if (owners[0].parent && lived < SHORT_MS)
 		say(ORPHANED, "owner %s ended after %s; stopping %s (%s); "
 		    "to tie it to another process: --owner-pid PID",
-		    list, seconds(lived < 100 ? lived : lived - lived % 100,
-		    how_long),
-		    server_label(who), what);
+		    gone, seconds(lived < 100 ? lived : lived - lived % 100,
+		    how_long), server_label(who), what);
 	else
-		say(ORPHANED, "owner%s %s %s gone; stopping %s (%s)",
-		    gone > 1 ? "s" : "", list, gone > 1 ? "are" : "is",
-		    server_label(who), what);
+		say(ORPHANED, "owner%s %s %s gone%s%s%s; stopping %s (%s)",
+		    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is",
+		    some ? ", not " : "", rest, kept, server_label(who),
+		    what);
 }
 
 /* Why the ladder begins; a missing owner was said before the grace. */
@@ -2291,11 +3397,20 @@ enter(enum phase next)
 	self.quiet_looks = 0;
 	self.timer[T_PHASE] = FOREVER;
 	self.timer[T_LOOK] = FOREVER;
+	if (next != GRACE)
+		stop_asking();
+	if (next >= ASKED)
+		self.timer[T_IDLE] = FOREVER;
 	switch (next) {
 	case STARTING:
 	case RUNNING:
 		break;
 	case GRACE:
+		if (has_keepers()) {
+			self.again = false;
+			set_timer(T_KEEP, 0);
+			break;
+		}
 		say_orphaned();
 		set_phase_timer(opt.grace_ms);
 		break;
@@ -2337,10 +3452,22 @@ leave_front(void)
 			    (size_t)(n_owners - 1) * sizeof(owners[0]));
 		}
 		owners[0].parent = false;
-		list_owners(list, sizeof(list), OWNER_SHORT);
+		list_owners(list, sizeof(list), OWNERS_SHORT);
 		set_title(list);
 	}
 	leave_stderr();
+}
+
+/* With a keeper the front's death is that of the last owner: no reason yet. */
+static void
+lose_front(void)
+{
+	self.alone = self.unowned = true;
+	leave_stderr();
+	if (self.phase != GRACE)
+		enter(GRACE);
+	if (server.ended)
+		look_again_later();
 }
 
 /* The server has ended before any ladder: what of the others? */
@@ -2432,14 +3559,31 @@ on_owners(void)
 	}
 }
 
+/* In the grace: was there an owner after all? */
+static bool
+still_orphaned(void)
+{
+	on_owners();
+	if (!orphaned())
+		enter(server.ended ? LEFT : RUNNING);
+	return self.phase == GRACE;
+}
+
+/* Late by more than a freeze allows: nothing that was waited for could run. */
+static bool
+is_late(enum timer t)
+{
+	return now_ms() - self.timer[t] > LATE_MS;
+}
+
 /*
- * T_PHASE.  A wake-up that is late by more than a freeze allows (suspend,
- * SIGSTOP) found the server frozen as well: it gets its time again, once.
+ * T_PHASE.  A wake-up that is late (suspend, SIGSTOP) found the server frozen
+ * as well: it gets its time again, once.
  */
 static void
 on_phase_end(void)
 {
-	if (now_ms() - self.timer[T_PHASE] > LATE_MS && !self.again) {
+	if (is_late(T_PHASE) && !self.again) {
 		set_phase_timer(self.phase_ms);
 		self.again = true;
 		return;
@@ -2447,11 +3591,8 @@ on_phase_end(void)
 	self.timer[T_PHASE] = FOREVER;
 	switch (self.phase) {
 	case GRACE:
-		on_owners();
-		if (orphaned())
+		if (still_orphaned())
 			begin(OWNER_GONE);
-		else
-			enter(server.ended ? LEFT : RUNNING);
 		break;
 	case ASKED:
 		enter(TOLD);
@@ -2771,20 +3912,267 @@ on_alone(void)
 	}
 }
 
+/* --- keepers: no owner left, may the server stay? ------------------------ */
+/*
+ * Asked every interval while no owner is left.  They are through when all said
+ * no at every look of one whole grace, the last at its end.
+ */
+
+/* Of --keep-if nothing stays: its session is ours until it is reaped. */
+static void
+kill_keeper_session(void)
+{
+	int living = 1;
+
+	send_signal(-keeper.pid, SIGKILL);
+	for (int tries = 0; self.listed && living > 0 && tries < 8; tries++) {
+		living = 0;
+		snapshot();
+		for (size_t i = 0; i < now_table.n; i++) {
+			struct proc *p = &now_table.row[i];
+
+			if (p->sid == keeper.pid && !is_dead(p))
+				living += tell(p, SIGKILL);
+		}
+	}
+}
+
+/* The server's environment, before the title overwrites it. */
+static void
+save_environment(void)
+{
+	static char listener[40], watchdog[40], pid[40];
+	size_t n = 0;
+
+	while (environ[n] != NULL)
+		n++;
+	if ((keeper.env = calloc(n + 2, sizeof(*keeper.env))) == NULL)
+		return;
+	snprintf(listener, sizeof(listener), "LISTEN_PID=%d", (int)server.pid);
+	snprintf(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d",
+	    (int)server.pid);
+	snprintf(pid, sizeof(pid), "OWNERWRAP_SERVER_PID=%d", (int)server.pid);
+	for (size_t i = 0; i < n; i++)
+		keeper.env[i] = environ[i] == listen_pid ? listener :
+		    environ[i] == watchdog_pid ? watchdog : strdup(environ[i]);
+	keeper.env[n] = pid;
+}
+
+/* In --keep-if's process. */
+static void
+become_keeper(pid_t parent)
+{
+	setsid();
+	die_with_parent(SIGKILL);
+	if (getppid() != parent || chdir("/") == -1)
+		_exit(0);		/* doubt = keep */
+	dup2(self.null_fd, STDIN_FILENO);
+	dup2(self.null_fd, STDOUT_FILENO);
+	dup2(opt.verbose && opt.log_fd != -1 ? opt.log_fd : self.null_fd,
+	    STDERR_FILENO);
+	restore_signals();
+	execle("/bin/sh", "sh", "-c", opt.keep_if, (char *)NULL, keeper.env);
+	_exit(0);
+}
+
+/* The answer of all: why the server is kept, or NULL. */
+static void
+kept(const char *why)
+{
+	int64_t now = now_ms(), left = opt.interval_ms;
+
+	if (why != NULL) {
+		if (strcmp(why, keeper.why) != 0)
+			say(DEFAULT, "no owner left, kept: %s", why);
+		snprintf(keeper.why, sizeof(keeper.why), "%s", why);
+		keeper.no_since_ms = 0;
+		self.again = false;
+	} else if (keeper.no_since_ms == 0) {
+		say_orphaned();
+		keeper.why[0] = '\0';
+		keeper.no_since_ms = now;
+	}
+	if (why == NULL) {
+		left = keeper.no_since_ms + opt.grace_ms - now;
+		if (left <= 0) {
+			begin(OWNER_GONE);
+			return;
+		}
+	}
+	set_timer(T_KEEP, shorter(left, opt.interval_ms));
+}
+
+/*
+ * Signals stay blocked until the exec: a handler of ours would write into the
+ * supervisor's pipe.
+ */
+static void
+start_keeper(void)
+{
+	sigset_t all, old;
+	pid_t pid, parent = getpid();
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	if (keeper.env == NULL || (pid = fork()) == -1) {
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		kept("--keep-if can't be started");
+		return;
+	}
+	if (pid == 0)
+		become_keeper(parent);
+	keeper.pid = pid;
+	keeper.killed = false;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	set_timer(T_KEEP, opt.interval_ms > HANG_MS ? opt.interval_ms :
+	    HANG_MS);
+}
+
+static void
+ask_keepers(void)
+{
+	char why[sizeof(keeper.why)];
+
+	memcpy(why, keeper.why, sizeof(why));
+	if (opt.keep_connected && snapshot() == -1)
+		kept("/proc can't be read");
+	else if (opt.keep_connected && is_connected(&now_table, opt.ports,
+	    opt.n_ports, why, sizeof(why)))
+		kept(why);
+	else if (opt.keep_if != NULL)
+		start_keeper();
+	else
+		kept(NULL);
+}
+
+/* --keep-if ended by itself, or did at last after it had hung. */
+static void
+reap_keeper(void)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	if (keeper.pid == 0 || waitid(P_PID, (id_t)keeper.pid, &si,
+	    WEXITED | WNOHANG | WNOWAIT) == -1 || si.si_pid == 0)
+		return;
+	kill_keeper_session();
+	waitid(P_PID, (id_t)keeper.pid, &si, WEXITED | WNOHANG);
+	keeper.pid = 0;
+	if (keeper.killed)
+		return;
+	keeper.hangs = 0;
+	kept(si.si_code == CLD_EXITED && si.si_status == 0 ?
+	    "--keep-if says so" : NULL);
+}
+
+/* No answer: once that means yes, but not for ever. */
+static void
+on_hang(void)
+{
+	char how_long[32];
+	bool yes = ++keeper.hangs < HANGS_MAX;
+
+	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as %s",
+	    seconds(opt.interval_ms > HANG_MS ? opt.interval_ms : HANG_MS,
+	    how_long), yes ? "keep" : "do not keep");
+	keeper.killed = true;
+	kill_keeper_session();
+	kept(yes ? "--keep-if hangs" : NULL);
+}
+
+/* End --keep-if now; a second is plenty for one that was killed. */
+static void
+stop_keeper(void)
+{
+	if (keeper.pid == 0)
+		return;
+	keeper.killed = true;
+	kill_keeper_session();
+	for (int i = 0; keeper.pid != 0 && i < 1000; i++) {
+		reap_keeper();
+		if (keeper.pid != 0)
+			poll(NULL, 0, 1);
+	}
+}
+
+/* The grace is over, one way or the other. */
+static void
+stop_asking(void)
+{
+	self.timer[T_KEEP] = FOREVER;
+	keeper.no_since_ms = 0;
+	keeper.hangs = 0;
+	keeper.why[0] = '\0';
+	stop_keeper();
+}
+
+/* T_KEEP.  After a freeze nobody could have answered: their time once more. */
+static void
+on_keep(void)
+{
+	bool late = is_late(T_KEEP) && !self.again;
+
+	self.timer[T_KEEP] = FOREVER;
+	if (late) {
+		self.again = true;
+		if (keeper.no_since_ms != 0)
+			keeper.no_since_ms = now_ms();
+	}
+	if (keeper.pid != 0 && late)
+		set_timer(T_KEEP, HANG_MS);
+	else if (keeper.pid != 0)
+		on_hang();
+	else if (still_orphaned())
+		ask_keepers();
+}
+
+/* --- the inactivity backstop --------------------------------------------- */
+
+static void
+look_later_if_idle(void)
+{
+	int64_t left = keeper.idle_since_ms + opt.max_idle_ms - now_ms();
+
+	set_timer(T_IDLE, shorter(opt.interval_ms, left > 0 ? left : 0));
+}
+
+/* T_IDLE.  A freeze is no idleness: nothing could happen. */
+static void
+on_idle_look(void)
+{
+	char how_long[32], what[128], who[32];
+	bool late = is_late(T_IDLE);
+
+	if (snapshot() == -1 || !is_idle(&now_table, opt.keep_connected,
+	    keeper.seen, sizeof(keeper.seen)) || late)
+		keeper.idle_since_ms = now_ms();
+	if (now_ms() - keeper.idle_since_ms < opt.max_idle_ms) {
+		look_later_if_idle();
+		return;
+	}
+	plan(0, what, sizeof(what));
+	say(ORPHANED, "nothing happened for %s (the last: %s); stopping %s (%s)",
+	    seconds(opt.max_idle_ms, how_long), keeper.seen,
+	    server_label(who), what);
+	begin(IDLE);
+}
+
 /* --- the supervisor's other events --------------------------------------- */
 
 static void
 say_started(void)
 {
 	char list[LINE_SIZE / 2], every[32];
-	bool polled = false;
+	const char *by = "poll";	/* the kernel tells of descriptors */
+	bool polled = opt.poll;
 
 	if (!opt.verbose && opt.log_fd == -1)
 		return;
-	for (int i = 0; i < n_owners; i++)
+	for (int i = 0; i < n_owners; i++) {
 		polled |= owners[i].fd == -1;
-	list_owners(list, sizeof(list), OWNER_AGED);
-	if (n_owners == 0)
+		if (owners[i].number == -1)
+			by = EXIT_KIND;
+	}
+	if (list_owners(list, sizeof(list), OWNERS_ALL) == 0)
 		say(VERBOSE, "server %d started; no owner is watched",
 		    (int)server.pid);
 	else if (polled)
@@ -2792,7 +4180,7 @@ say_started(void)
 		    (int)server.pid, list, seconds(opt.interval_ms, every));
 	else
 		say(VERBOSE, "server %d started; owner %s, watched by %s",
-		    (int)server.pid, list, EXIT_KIND);
+		    (int)server.pid, list, by);
 }
 
 static void
@@ -2806,10 +4194,12 @@ on_started(void)
 		leave_stderr();
 	name_owners();
 	say_started();
-	list_owners(list, sizeof(list), OWNER_SHORT);
+	list_owners(list, sizeof(list), OWNERS_SHORT);
 	set_title(list);
 	if (self.phase == STARTING)
 		enter(RUNNING);
+	if (opt.max_idle_ms > 0)
+		set_timer(T_IDLE, 0);
 }
 
 static void
@@ -2857,6 +4247,10 @@ on_server_end(const siginfo_t *si)
 	    BY_SIGNAL + si->si_status;
 	if (self.exec_fd != -1)
 		on_exec();	/* its last word comes before its end */
+	if (keeper.pid != 0) {	/* it, too, would be somebody who lives */
+		stop_keeper();
+		set_timer(T_KEEP, opt.interval_ms);
+	}
 	if (!in_ladder())
 		server_ended_itself();
 }
@@ -2878,9 +4272,12 @@ reap(void)
 			break;
 		if (si.si_pid == server.pid)
 			on_server_end(&si);
+		else if (si.si_pid == keeper.pid)
+			reap_keeper();
 		else
 			waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
 	}
+	reap_keeper();
 	reap_stops();
 	on_child();
 }
@@ -3068,7 +4465,7 @@ supervisor_note(const struct note *n)
 }
 
 /* ======================================================================== */
-/* 10 the loop                                                              */
+/* 12 the loop                                                              */
 /* ======================================================================== */
 /*
  * One for all roles.  What differs is in this table; the order is always:
@@ -3097,7 +4494,10 @@ on_peer(void)
 	close(self.peer);
 	self.peer = -1;
 	self.front_stops = 0;
-	if (self.role == SUPERVISOR && !self.alone) {
+	if (self.role == SUPERVISOR && !self.alone && has_keepers() &&
+	    !in_ladder())
+		lose_front();
+	else if (self.role == SUPERVISOR && !self.alone) {
 		begin(FRONT_KILLED);
 		leave_stderr();		/* its reader waits for the end of it */
 	} else if (self.role == FRONT)
@@ -3139,6 +4539,16 @@ on_server_fd(short revents)
 	}
 }
 
+/*
+ * Does the kernel tell when o goes?  Not while the server still reads FD 0,
+ * whose hang-up would end each poll() at once.
+ */
+static bool
+is_notified(const struct owner *o)
+{
+	return o->fd != -1 && !o->draining && (o->number == -1 || !opt.poll);
+}
+
 /* Who must be looked at: no exit descriptor, and not gone for good. */
 static bool
 has_polled_owner(void)
@@ -3148,7 +4558,7 @@ has_polled_owner(void)
 		    !owners[0].gone && owners[0].fd == -1 &&
 		    (opt.poll || EXIT_INHERITED);
 	for (int i = 0; i < n_owners; i++)
-		if (owners[i].fd == -1 && !owners[i].gone &&
+		if (!is_notified(&owners[i]) && !owners[i].gone &&
 		    (self.listed || !owners[i].parent))
 			return true;
 	return false;
@@ -3170,7 +4580,7 @@ on_tick(void)
 static void (*const on_timer[TIMERS])(void) = {
 	[T_PHASE] = on_phase_end, [T_TICK] = on_tick, [T_HELD] = on_held_end,
 	[T_ALONE] = on_alone, [T_LOOK] = on_look, [T_RESUME] = on_resume,
-	[T_ASK] = on_dropped
+	[T_ASK] = on_dropped, [T_KEEP] = on_keep, [T_IDLE] = on_idle_look
 };
 
 static int
@@ -3201,7 +4611,8 @@ run_timers(void)
 static void
 loop(void)
 {
-	struct pollfd table[3 + OWNERS_MAX];
+	struct pollfd table[3 + OWNERS_MAX] = { { .events = POLLIN },
+	    { .events = POLLIN }, { .events = POLLIN } };
 
 	while (self.phase != OVER) {
 		bool watch = self.role == SUPERVISOR && !in_ladder();
@@ -3212,12 +4623,12 @@ loop(void)
 		table[1].fd = self.peer;
 		table[2].fd = self.role == STANDIN ? server.fd : self.exec_fd;
 		for (int i = 0; watch && i < n_owners; i++)
-			if (!owners[i].gone && owners[i].fd != -1)
+			if (!owners[i].gone && is_notified(&owners[i])) {
+				table[n].events = owners[i].events;
 				table[n++].fd = owners[i].fd;
-		for (int i = 0; i < n; i++) {
-			table[i].events = POLLIN;
+			}
+		for (int i = 0; i < n; i++)
 			table[i].revents = 0;
-		}
 		if (poll(table, (nfds_t)n, next_timeout()) == -1 &&
 		    errno != EINTR) {	/* no memory: look by ourselves */
 			poll(NULL, 0, LOOK_MS);
@@ -3240,7 +4651,7 @@ loop(void)
 }
 
 /* ======================================================================== */
-/* 11 options                                                               */
+/* 13 options                                                               */
 /* ======================================================================== */
 
 static bool
@@ -3258,6 +4669,30 @@ set_owner_pid(const char *value)
 	return owner_add((pid_t)pid, ticks) != NULL;
 }
 
+static const char *owner_names[OWNERS_MAX];
+static int n_names;
+
+static bool
+set_owner_name(const char *value)
+{
+	struct proc p;
+
+	if (value[0] == '\0' || n_names == OWNERS_MAX ||
+	    proc_stat(self.pid, &p) == -1)
+		return false;
+	owner_names[n_names++] = value;
+	return true;
+}
+
+static bool
+set_owner_fd(const char *value)
+{
+	uint64_t fd;
+
+	return parse_number(value, strlen(value), 0, INT_MAX, &fd) &&
+	    fd != STDOUT_FILENO && fd != STDERR_FILENO && own_by_fd((int)fd);
+}
+
 static bool
 set_any(const char *value)
 {
@@ -3268,7 +4703,7 @@ set_any(const char *value)
 static bool
 set_grace(const char *value)
 {
-	return parse_duration(value, &opt.grace_ms);
+	return opt.grace_given = parse_duration(value, &opt.grace_ms);
 }
 
 static bool
@@ -3342,6 +4777,45 @@ set_interval(const char *value)
 	return true;
 }
 
+/* No value, or "any": every port, and Unix sockets. */
+static bool
+set_keep_connected(const char *value)
+{
+	uint16_t ports[PORTS_MAX];
+	int n = 0;
+
+	if (value != NULL && strcmp(value, "any") != 0)
+		for (size_t len; ; value += len + 1) {
+			uint64_t port;
+
+			len = strcspn(value, ",");
+			if (n == PORTS_MAX ||
+			    !parse_number(value, len, 1, UINT16_MAX, &port))
+				return false;
+			ports[n++] = (uint16_t)port;
+			if (value[len] == '\0')
+				break;
+		}
+	memcpy(opt.ports, ports, (size_t)n * sizeof(ports[0]));
+	opt.n_ports = n;
+	return opt.keep_connected = true;
+}
+
+/* A copy, since the title overwrites argv. */
+static bool
+set_keep_if(const char *value)
+{
+	free(opt.keep_if);
+	opt.keep_if = value[0] == '\0' ? NULL : strdup(value);
+	return opt.keep_if != NULL;
+}
+
+static bool
+set_max_idle(const char *value)
+{
+	return parse_duration(value, &opt.max_idle_ms);
+}
+
 static bool
 set_poll(const char *value)
 {
@@ -3405,23 +4879,32 @@ static struct option {
 	    "another process's pid, 1 or more, or PID:START with its start "
 	    "time in ticks; 64 owners at most",
 	    "owner by pid; repeatable (default: the parent)", NULL, false },
+	{ 'n', "owner-name", "NAME", true, set_owner_name,
+	    "the name of an ancestor, where processes can be listed; 64 at "
+	    "most",
+	    "owner = nearest ancestor so called; repeatable", NULL, false },
+	{ 0, "owner-fd", "FD", true, set_owner_fd,
+	    "0 or an open descriptor above 2: a pipe or FIFO (not read-write, "
+	    "its other end not inherited), a connected stream socket, a "
+	    "terminal, or a pidfd; 64 owners at most",
+	    "owner = who holds the other end; or a pidfd", NULL, false },
 	{ 0, "any", NULL, false, set_any, NULL,
 	    "orphaned when any owner is gone (when all are)", NULL,
 	    false },
 	{ 'g', "grace", "SECONDS", false, set_grace,
 	    "a duration: 2, 0.25, 500ms, 3s, 30m, 1h; 0 = at once",
-	    "from the owner's death to the stop signal (2)", NULL, false },
+	    "owner's death to stop signal (2; keepers: 10)", NULL, false },
 	{ 'k', "kill-after", "SECONDS", false, set_kill_after,
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h, or inf = never; to force "
 	    "at once write --signal KILL",
-	    "from the stop signal to SIGKILL; inf = never (5)", NULL, false },
+	    "stop signal to SIGKILL; inf = never (5)", NULL, false },
 	{ 's', "signal", "SIGNAL", false, set_signal,
 	    "a signal's name or number that ends a process (not STOP, CONT, "
 	    "TSTP, TTIN, TTOU)",
 	    "the stop signal (TERM)", NULL, false },
 	{ 0, "scope", "SCOPE", false, set_scope,
 	    "process, session or tree",
-	    "process, session or tree: daemons, too (session)", NULL,
+	    "process, session, tree: daemons too (session)", NULL,
 	    false },
 	{ 0, "leftovers", "WHAT", false, set_leftovers,
 	    "stop, wait or leave",
@@ -3431,6 +4914,15 @@ static struct option {
 	    "a duration of 1ms or more: 1, 0.25, 500ms, 3s, 30m, 1h",
 	    "how often to look without notification (1)", NULL,
 	    false },
+	{ 0, "keep-connected", "[=PORT,...]", false, set_keep_connected,
+	    "any, or at most 64 port numbers with commas",
+	    "keeper: stay while others are connected", NULL, false },
+	{ 0, "keep-if", "COMMAND", false, set_keep_if,
+	    "a command for sh -c",
+	    "keeper: stay while sh -c COMMAND exits 0", NULL, false },
+	{ 0, "max-idle", "SECONDS", false, set_max_idle,
+	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h; 0 = off",
+	    "stop when nothing happened for so long (off)", NULL, false },
 	{ 0, "poll", NULL, false, set_poll, NULL,
 	    "no kernel notification: look every interval", NULL, false },
 	{ 0, "log", "PATH", false, set_log,
@@ -3446,6 +4938,13 @@ static struct option {
 	    "show the version", NULL, false }
 };
 
+/* Its value may be left out, so it is only taken after "=". */
+static bool
+is_optional(const struct option *o)
+{
+	return o->value != NULL && o->value[0] == '[';
+}
+
 static bool
 show_help(const char *value)
 {
@@ -3457,8 +4956,9 @@ show_help(const char *value)
 		char both[40];
 
 		snprintf(both, sizeof(both), "--%s%s%s", o->name,
-		    o->value ? " " : "", o->value ? o->value : "");
-		printf("  %c%c%c %-24s %s\n", o->letter ? '-' : ' ',
+		    o->value && !is_optional(o) ? " " : "",
+		    o->value ? o->value : "");
+		printf("  %c%c%c %-26s %s\n", o->letter ? '-' : ' ',
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
@@ -3510,7 +5010,7 @@ static void
 apply_option(struct option *o, const char *spelling, const char *value,
     enum pass pass)
 {
-	if (o->value != NULL && value == NULL)
+	if (o->value != NULL && value == NULL && !is_optional(o))
 		refuse(NOT_STARTED, "%s: needs a value: %s", spelling,
 		    o->right);
 	if (!is_for(o, pass))
@@ -3557,9 +5057,9 @@ parse_long(char **argv, enum pass pass)
 	snprintf(spelling, sizeof(spelling), "--%s", o->name);
 	if (o->value == NULL && name[len] == '=')
 		refuse(NOT_STARTED, "%s: takes no value", spelling);
-	if (o->value == NULL || name[len] == '=') {
-		apply_option(o, spelling, o->value == NULL ? NULL :
-		    name + len + 1, pass);
+	if (o->value == NULL || name[len] == '=' || is_optional(o)) {
+		apply_option(o, spelling, name[len] == '=' ? name + len + 1 :
+		    NULL, pass);
 		return 1;
 	}
 	apply_option(o, spelling, argv[1], pass);
@@ -3641,11 +5141,23 @@ read_environment(void)
 	*to = NULL;
 }
 
+/* OWNERWRAP_KILL_AFTER */
+static void
+variable_name(const struct option *o, char buf[48])
+{
+	int n = snprintf(buf, 48, "OWNERWRAP_%s", o->name);
+
+	for (int i = 0; i < n; i++)
+		buf[i] = buf[i] == '-' ? '_' :
+		    (char)toupper((unsigned char)buf[i]);
+}
+
 /* What no option has said; a malformed variable is a line and the default. */
 static void
 apply_environment(enum pass pass)
 {
 	bool owner_given = false;
+	char name[48];
 
 	for (size_t i = 0; i < COUNT(options); i++)
 		owner_given |= options[i].owner && options[i].given;
@@ -3655,15 +5167,47 @@ apply_environment(enum pass pass)
 		if (o->from_env == NULL || o->given || !is_for(o, pass) ||
 		    (o->owner && owner_given) || o->set(o->from_env))
 			continue;
-		char name[32];
-		size_t n = strlen(o->name);
-
-		for (size_t j = 0; j <= n; j++)
-			name[j] = o->name[j] == '-' ? '_' :
-			    (char)toupper((unsigned char)o->name[j]);
-		say(DEFAULT, "OWNERWRAP_%s=%s: ignored, must be %s", name,
-		    o->from_env, o->right);
+		variable_name(o, name);
+		say(DEFAULT, "%s=%s: ignored, must be %s", name, o->from_env,
+		    o->right);
 	}
+}
+
+/* An option that was well-formed, but can't work here. */
+static void
+cannot_work(const char *name, const char *why)
+{
+	struct option *o = option_by_name(name, strlen(name));
+	char variable[48];
+
+	if (o->given)
+		refuse(NOT_STARTED, "--%s: %s", name, why);
+	variable_name(o, variable);
+	say(DEFAULT, "%s=%s: ignored, %s", variable, o->from_env, why);
+}
+
+/* What looks at the tree's sockets must know the tree, and read them. */
+static void
+check_keepers(void)
+{
+	static const char scope[] = "with --scope process the server's tree "
+	    "is not known";
+
+	if (opt.keep_connected && (opt.scope == SCOPE_PROCESS ||
+	    !sockets_usable())) {
+		cannot_work("keep-connected", opt.scope == SCOPE_PROCESS ?
+		    scope : "the sockets of processes can't be listed here: "
+		    "--keep-if can ask by a command");
+		opt.keep_connected = false;
+	}
+	if (opt.max_idle_ms != 0 && (opt.scope == SCOPE_PROCESS ||
+	    !idle_usable())) {
+		cannot_work("max-idle", opt.scope == SCOPE_PROCESS ? scope :
+		    "what processes do can't be measured here");
+		opt.max_idle_ms = 0;
+	}
+	if (has_keepers() && !opt.grace_given)
+		opt.grace_ms = KEEP_GRACE_MS;
 }
 
 /* OWNERWRAP=off: as if ownerwrap were not there. */
@@ -3675,7 +5219,7 @@ run_alone(void)
 }
 
 /* ======================================================================== */
-/* 12 main                                                                  */
+/* 14 main                                                                  */
 /* ======================================================================== */
 
 static void
@@ -3700,6 +5244,7 @@ parse(char **argv)
 	}
 	if (opt.command == NULL)
 		refuse(NOT_STARTED, "no command (%s)", usage);
+	check_keepers();
 }
 
 /*
@@ -3744,7 +5289,6 @@ look_around(void)
 {
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 
-	self.listed = proc_usable();
 	self.stderr_shared = shares_stderr();
 	self.tty = fd != -1;
 	if (fd != -1) {
@@ -3759,24 +5303,54 @@ static void
 refuse_missing_owners(void)
 {
 	char list[LINE_SIZE / 2];
+	bool by_pid = false;
 
-	list_owners(list, sizeof(list), OWNER_GONE_ONES);
-	refuse(NO_OWNER, "owner %s is not there: not started "
-	    "(ended, or in another pid namespace)", list);
+	list_owners(list, sizeof(list), OWNERS_GONE);
+	for (int i = 0; i < n_owners; i++)
+		by_pid |= owners[i].gone && owners[i].number == -1;
+	refuse(NO_OWNER, "owner %s is not there: not started%s", list, by_pid ?
+	    " (ended, or in another pid namespace: --owner-fd)" : "");
+}
+
+/* By pid, then by name; a descriptor is one since its option was read. */
+static void
+open_named_owners(void)
+{
+	char list[LINE_SIZE / 2], names[LINE_SIZE / 4] = "";
+	size_t at = 0;
+
+	for (int i = 0; i < n_owners; i++)
+		if (owners[i].number == -1)
+			owner_open(&owners[i]);
+		else
+			owners[i].gone = owner_gone(&owners[i]);
+	for (int i = 0; i < n_names; i++)
+		if (!own_by_name(owner_names[i])) {
+			say(VERBOSE, "no ancestor is called %s: skipped",
+			    owner_names[i]);
+			if (at < sizeof(names))
+				at += (size_t)snprintf(names + at,
+				    sizeof(names) - at, "%s%s", at == 0 ? "" :
+				    " or ", owner_names[i]);
+		}
+	if (n_owners > 0)
+		return;
+	list_ancestors(list, sizeof(list));
+	refuse(NO_OWNER, "no ancestor is called %s: not started (there are, "
+	    "nearest first: %s)", names, list);
 }
 
 static void
 open_owners(void)
 {
-	if (n_owners == 0 && getppid() == 0)
+	if (n_owners > 0 || n_names > 0)
+		open_named_owners();
+	else if (getppid() == 0)
 		say(self.pid == 1 ? VERBOSE : DEFAULT, "the parent is not "
 		    "visible from here (another pid namespace): "
-		    "the server runs unwatched");
-	else if (n_owners == 0)
-		default_owner();
+		    "the server runs unwatched (--owner-fd 0 can watch)");
 	else
-		for (int i = 0; i < n_owners; i++)
-			owner_open(&owners[i]);
+		default_owner();
 	if (orphaned())
 		refuse_missing_owners();
 }
@@ -3799,7 +5373,7 @@ open_channels(int pair[2])
 			refuse(NOT_STARTED, "5 free descriptors are needed: "
 			    "%s", strerror(errno));
 		for (int i = 0; i < n_owners; i++)
-			if (owners[i].fd != -1) {
+			if (owners[i].fd != -1 && owners[i].number == -1) {
 				close(owners[i].fd);
 				owners[i].fd = -1;
 				owners[i].gone = owner_gone(&owners[i]);
@@ -3812,6 +5386,8 @@ static void
 rearm_owners(void)
 {
 	for (int i = 0; !EXIT_INHERITED && !opt.poll && i < n_owners; i++) {
+		if (owners[i].number != -1)
+			continue;
 		owners[i].fd = exit_open(owners[i].pid);
 		owners[i].gone |= owners[i].fd == -1 ? errno == ESRCH :
 		    gone_by_number(&owners[i]);
@@ -3857,6 +5433,8 @@ supervise(void)
 	if (server.pid == 0)
 		become_server(fd[1], self.pid);
 	close(fd[1]);
+	if (opt.keep_if != NULL)
+		save_environment();
 	self.exec_fd = fd[0];
 	if (pipe_cloexec(self.signals, O_NONBLOCK) == -1) {
 		say(REFUSED, "no descriptors: %s", strerror(errno));
@@ -3912,6 +5490,7 @@ main(int argc, char **argv)
 	self.sid = getsid(0);
 	find_title_room(argc, argv);
 	reserve_descriptors();
+	self.listed = proc_usable();
 	parse(argv);
 	look_around();
 	open_owners();

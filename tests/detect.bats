@@ -52,7 +52,7 @@ lives_on() {
 	wrapped -p "$OWNER" --grace 0
 	kill -KILL "$OWNER"
 	expect_stopped
-	assert_lines "$ERR" "^ownerwrap\\[server\\]: owner $OWNER \\(sleep\\) is gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)\$" 1
+	assert_lines "$ERR" "^ownerwrap\\[server\\]: owner $OWNER \\(sleep, up [0-9]+s\\) is gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)\$" 1
 	assert_equal "$(cat "$OUT")" "" stdout
 }
 

@@ -281,7 +281,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		assert_lines log '^TERM' 0
 		kill -KILL "${!last}"
 		expect_stopped
-		assert_lines "$ERR" "^ownerwrap\\[server\\]: owners $A \\(sleep\\), $B \\(sleep\\) are gone; stopping server $SERVER \\(TERM now" 1
+		assert_lines "$ERR" "^ownerwrap\\[server\\]: owners $A \\(sleep, up [0-9]+s\\), $B \\(sleep, up [0-9]+s\\) are gone; stopping server $SERVER \\(TERM now" 1
 	done
 }
 
@@ -301,7 +301,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		lives_on 200 "$SERVER"
 		kill -KILL "${!name}"
 		expect_stopped
-		assert_lines "$ERR" "owner ${!name} \\(sleep\\) is gone; stopping" 1
+		assert_lines "$ERR" "owner ${!name} \\(sleep, up [0-9]+s\\) is gone; stopping" 1
 	done
 }
 
@@ -311,7 +311,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	assert_lines "$ERR" "; owner $OWNER \\(sleep, up [0-9]+s\\), (watched|polled)" 1
 	kill -KILL "$OWNER"
 	expect_stopped
-	assert_lines "$ERR" "owner $OWNER \\(sleep\\) is gone; stopping" 1
+	assert_lines "$ERR" "owner $OWNER \\(sleep, up [0-9]+s\\) is gone; stopping" 1
 }
 
 @test "identity: one owner of several may be gone at the start (73)" {
@@ -673,7 +673,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 	shell=$PID
 	SERVER=$(server_pid log)
 	await_gone "$shell" "$SERVER" "$(cat front)"
-	assert_lines "$ERR" "owner $shell \\(sh\\) is gone; stopping server $SERVER \\(TERM now" 1
+	assert_lines "$ERR" "owner $shell \\(sh, up [0-9]+s\\) is gone; stopping server $SERVER \\(TERM now" 1
 	assert_lines "$ERR" 'to tie it to another' 0
 }
 
@@ -684,7 +684,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 	SERVER=$(server_pid log)
 	await_gone "$shell" "$SERVER" "$(cat front)"
 	assert_lines "$ERR" "server $SERVER started; owner $shell \\(sh, up 0s\\), (watched by pidfd|polled every 0\\.1s)\$" 1
-	assert_lines "$ERR" "owner $shell \\(sh\\) is gone; stopping server $SERVER \\(TERM now" 1
+	assert_lines "$ERR" "owner $shell \\(sh, up [0-9]+s\\) is gone; stopping server $SERVER \\(TERM now" 1
 	assert_lines log '^TERM from ' 1
 
 	# The same with the process that was meant.

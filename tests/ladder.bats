@@ -15,7 +15,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	expect_status 124
 	refute_alive "$S"
 	assert_equal "$(sed -n 's/^\(TERM\|CONT\) .*/\1/p' log)" $'TERM\nCONT'
-	said "owner $O \(sleep\) is gone; stopping server $S \(TERM now, KILL 5s later, 10s if others must be told\)"
+	said "owner $O \(sleep, up [0-9]+s\) is gone; stopping server $S \(TERM now, KILL 5s later, 10s if others must be told\)"
 }
 
 @test "stop: a stopped server and a stopped child still do their work (42)" {
@@ -461,7 +461,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	taken 600 "$begin"
 	finish "$W"
 	expect_status 124
-	said "owner $O \(sleep\) is gone; stopping server $S \(TERM in 0\.6s, KILL 5s later, .*\)"
+	said "owner $O \(sleep, up [0-9]+s\) is gone; stopping server $S \(TERM in 0\.6s, KILL 5s later, .*\)"
 }
 
 @test "stop: work at the end of input is done within the default grace (92)" {

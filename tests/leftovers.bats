@@ -139,7 +139,7 @@ left() {
 	taken 1000 "$begin"
 	expect_status 7
 	refute_alive "$(child_pid log plain)" "$(child_pid log deaf)"
-	said "owner $O \(sleep\) is gone; stopping what the server left \(TERM in 0\.5s, .*\)"
+	said "owner $O \(sleep, up [0-9]+s\) is gone; stopping what the server left \(TERM in 0\.5s, .*\)"
 }
 
 @test "leftovers wait: TERM, INT, HUP or QUIT to the front ends them" {
@@ -255,7 +255,7 @@ left() {
 	kill -KILL "$O"
 	await_gone "$(child_pid log deaf)"
 	assert_lines wlog "server ended and left 1 process: left until the owner goes\$" 1
-	assert_lines wlog "owner $O \(sleep\) is gone; stopping what the server left \(TERM now, .*\)\$" 1
+	assert_lines wlog "owner $O \(sleep, up [0-9]+s\) is gone; stopping what the server left \(TERM now, .*\)\$" 1
 	assert_lines "$ERR" 'is gone' 0
 }
 

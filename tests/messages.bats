@@ -44,7 +44,7 @@ serve() {
 	line "server $SERVER started; owner ($first|$OWNER) \\(sleep, up [0-9]+s\\), ($first|$OWNER) \\(sleep, up [0-9]+s\\), $WATCHED"
 	kill -KILL "$first" "$OWNER"
 	finish "$FRONT"
-	line "owners ($first|$OWNER) \\(sleep\\), ($first|$OWNER) \\(sleep\\) are gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)"
+	line "owners ($first|$OWNER) \\(sleep, up [0-9]+s\\), ($first|$OWNER) \\(sleep, up [0-9]+s\\) are gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)"
 }
 
 @test "messages: with --any the one that is gone is named" {
@@ -53,14 +53,14 @@ serve() {
 	serve --any -g 0 -p "$first" --
 	kill -KILL "$first"
 	finish "$FRONT"
-	line "owner $first \\(sleep\\) is gone; stopping server $SERVER \\($PLAN_NOW\\)"
+	line "owner $first \\(sleep, up [0-9]+s\\) is gone; stopping server $SERVER \\($PLAN_NOW\\)"
 }
 
 @test "messages: a stop for want of an owner tells its plan, and force is told" {
 	serve -g 0.1 -k 0.2 -- -d
 	kill -KILL "$OWNER"
 	finish "$FRONT"
-	line "owner $OWNER \\(sleep\\) is gone; stopping server $SERVER \\(TERM in 0.1s, KILL 0.2s later, 0.4s if others must be told\\)"
+	line "owner $OWNER \\(sleep, up [0-9]+s\\) is gone; stopping server $SERVER \\(TERM in 0.1s, KILL 0.2s later, 0.4s if others must be told\\)"
 	line "server $SERVER still there 0\\.[2-9][0-9]*s after TERM: killed"
 	assert_equal "$(wc -l <"$ERR")" 2
 }
@@ -444,7 +444,7 @@ serve() {
 		run --separate-stderr in_devlog sys "$OW" $options -g 0 -k 0.2 -p "$OWNER" -- \
 			sh -c 'trap "" TERM; kill -KILL "$0"; while :; do sleep 0.1; done' "$OWNER"
 		expect_status 124
-		assert_lines sys "^<13>ownerwrap\\[[0-9]+\\]: ownerwrap\\[sh\\]: owner $OWNER( \\(sleep\\))? is gone; stopping server [0-9]+ \\(.*\\)\$" 1
+		assert_lines sys "^<13>ownerwrap\\[[0-9]+\\]: ownerwrap\\[sh\\]: owner $OWNER( \\(sleep, up [0-9]+s\\))? is gone; stopping server [0-9]+ \\(.*\\)\$" 1
 		assert_lines sys 'still there|started' 0
 	done
 }

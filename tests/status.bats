@@ -113,7 +113,7 @@ while_orphaned() {
 	expect_status 137
 	while_orphaned -g 10 -- sh -c "sleep 0.3; kill -TERM \$\$"
 	expect_status 143
-	expect_said_match '^ownerwrap\[sh\]: owner [0-9]+( \(sleep\))? is gone; '
+	expect_said_match '^ownerwrap\[sh\]: owner [0-9]+( \(sleep, up [0-9]+s\))? is gone; '
 }
 
 @test "status: a stop for want of an owner is 124, however the server ends (51)" {
@@ -121,7 +121,7 @@ while_orphaned() {
 		# shellcheck disable=SC2086
 		while_orphaned -g 0 -- server -l log $options
 		assert_equal "$status" 124 "status with server $options"
-		expect_said_match '^ownerwrap\[sh\]: owner [0-9]+( \(sleep\))? is gone; '
+		expect_said_match '^ownerwrap\[sh\]: owner [0-9]+( \(sleep, up [0-9]+s\))? is gone; '
 	done
 	while_orphaned -g 0.1 -k 0.2 -- server -l deaf -d
 	expect_status 124
@@ -186,7 +186,7 @@ while_orphaned() {
 	kill -KILL "$OWNER"
 	finish "$PID"
 	expect_status 3
-	assert_lines "$ERR" ': owner [0-9]+ \(sleep\) is gone; stopping what the server left ' 1
+	assert_lines "$ERR" ': owner [0-9]+ \(sleep, up [0-9]+s\) is gone; stopping what the server left ' 1
 }
 
 @test "status: leftovers leave hands it out at once, and they go with the owner (52)" {

@@ -204,7 +204,7 @@ descendants() {
 	expect_status 124
 	refute_alive "$S"
 	assert_lines log '^\[[0-9]+\] TERM ' 0
-	said "owner $O \(sleep\) is gone; stopping server $S \(TERM now, KILL 0\.4s later\)"
+	said "owner $O \(sleep, up [0-9]+s\) is gone; stopping server $S \(TERM now, KILL 0\.4s later\)"
 	assert_lines "$ERR" 'left' 0
 	assert_alive "$(child_pid log plain)" "$(child_pid log double)"
 	end "$(child_pid log plain)" "$(child_pid log double)"

@@ -145,7 +145,7 @@ stop_front() {
 	wrap -p "$OWNER" -g 0 -k inf -- -d
 	kill -TERM -- "-$FRONT"
 	kill -KILL "$OWNER"
-	await_line "$ERR" "owner $OWNER \(sleep\) is gone; stopping"
+	await_line "$ERR" "owner $OWNER \(sleep, up [0-9]+s\) is gone; stopping"
 	await_line log '^CONT '		# the end of step 1
 	settle
 	assert_lines log '^TERM ' 1
