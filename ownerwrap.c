@@ -287,7 +287,7 @@ static struct {		/* this process */
 	bool unowned;		/* the front was killed: no owner counts */
 	bool child;		/* SIGCHLD came */
 	bool early;		/* the server ended before the ladder began */
-	bool asked;		/* NOTE_ASK is on its way */
+	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
 	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
 	bool adopts;		/* orphans of the tree come to us */
 	bool front_adopts;	/* and if we are killed, to the front */
@@ -1621,6 +1621,9 @@ is_terminal_stop(int signo)
  */
 static volatile sig_atomic_t continued;
 
+/* The signal for which the pipe had no room; signo is 0 if there is none. */
+static struct note late_signal;
+
 /* Writes a note and no more; a real fault of ours takes its usual course. */
 static void
 on_any_signal(int signo, siginfo_t *si, void *context)
@@ -1629,7 +1632,6 @@ on_any_signal(int signo, siginfo_t *si, void *context)
 	    .code = si->si_code };
 	int saved = errno;
 
-	(void)context;
 	if (from_process(&n)) {
 		n.pid = si->si_pid;
 		n.uid = si->si_uid;
@@ -1641,7 +1643,10 @@ on_any_signal(int signo, siginfo_t *si, void *context)
 	}
 	continued |= signo == SIGCONT || is_terminal_stop(signo);
 	if (write(self.signals[1], &n, sizeof(n)) == -1) {
-		/* a pipe full of unread signals: this one is lost */
+		/* Full: the loop takes this one, the others stay pending. */
+		late_signal = n;
+		for (int i = 1; i < SIGNALS_END; i++)
+			sigaddset(&((ucontext_t *)context)->uc_sigmask, i);
 	}
 	errno = saved;
 }
@@ -3620,7 +3625,6 @@ struct seen {
 	int64_t at_ms;
 	bool pending;		/* not yet matched with its other half */
 	bool delivered;		/* relay: waited long enough for a copy */
-	bool frozen;		/* copy: the front was stopped, it can't age */
 	bool alone;		/* copy: asks for a stop if nobody relays it */
 };
 
@@ -3637,7 +3641,7 @@ take(struct seen *list, int n, const struct note *like, int64_t oldest_ms)
 {
 	for (int i = 0; i < n; i++)
 		if (list[i].pending && same_signal(&list[i].note, like) &&
-		    (list[i].frozen || list[i].at_ms >= oldest_ms)) {
+		    list[i].at_ms >= oldest_ms) {
 			list[i].pending = false;
 			return &list[i];
 		}
@@ -3804,14 +3808,8 @@ static void
 on_relay(const struct note *n)
 {
 	bool in_group = getpgid(server.pid) == getpgrp();
-	struct seen *relay, *copy = take(copies, COPIES_MAX, n,
-	    now_ms() - WITNESS_MS);
+	struct seen *relay, *copy = take(copies, COPIES_MAX, n, 0);
 
-	for (int i = 0; i < COPIES_MAX; i++)
-		if (copies[i].frozen) {		/* the front runs again */
-			copies[i].frozen = false;
-			copies[i].at_ms = now_ms();
-		}
 	if (is_of_tree(n->pid))
 		return;
 	if (copy != NULL && in_group && !is_fresh()) {
@@ -3867,49 +3865,45 @@ on_copy(const struct note *n)
 		return;
 	}
 	copy = keep(copies, COPIES_MAX, n);
-	copy->frozen = self.front_stops > 0 || is_stopped(self.front, false);
 	copy->alone = is_ending(n->signo) && !is_of_tree(n->pid);
-	if (copy->alone)
+	if (self.timer[T_ALONE] == FOREVER && self.asked_ms == 0)
 		set_timer(T_ALONE, ALONE_MS);
 }
 
-/* Copies that nobody has relayed: the age of the oldest, or -1. */
-static int64_t
-lone_copy_ms(void)
-{
-	int64_t oldest = -1;
-
-	for (int i = 0; i < COPIES_MAX; i++)
-		if (copies[i].pending && copies[i].alone &&
-		    now_ms() - copies[i].at_ms > oldest)
-			oldest = now_ms() - copies[i].at_ms;
-	return oldest;
-}
-
-/* The front has sent all it had; a copy still alone was for us alone. */
+/* The front has sent all it had: older copies still here were for us alone. */
 static void
 on_answer(void)
 {
-	self.asked = false;
-	if (lone_copy_ms() >= ALONE_MS) {
-		for (int i = 0; i < COPIES_MAX; i++)
-			copies[i].pending = false;
+	bool alone = false;
+
+	for (int i = 0; i < COPIES_MAX; i++) {
+		if (!copies[i].pending)
+			continue;
+		if (copies[i].at_ms > self.asked_ms - ALONE_MS) {
+			set_timer(T_ALONE, ALONE_MS);	/* came since */
+			continue;
+		}
+		copies[i].pending = false;
+		alone |= copies[i].alone;
+	}
+	self.asked_ms = 0;
+	if (alone)
 		begin(SUPERVISOR_ASKED);
-	} else if (lone_copy_ms() >= 0)
-		set_timer(T_ALONE, ALONE_MS);
 }
 
-/* T_ALONE: ask the front, which first sends all the signals it has had. */
+/*
+ * T_ALONE: ask the front, which first sends all the signals it has had. Copies
+ * do not age until it answers, since it may be stopped, or get no CPU time.
+ */
 static void
 on_alone(void)
 {
 	self.timer[T_ALONE] = FOREVER;
+	self.asked_ms = now_ms();
 	if (self.peer == -1)
 		on_answer();
-	else if (!self.asked && lone_copy_ms() >= 0) {
-		self.asked = true;
+	else
 		tell_peer(NOTE_ASK, 0);
-	}
 }
 
 /* --- keepers: no owner left, may the server stay? ------------------------ */
@@ -4337,12 +4331,22 @@ drain_signals(void (*on_signal)(const struct note *))
 	struct note notes[16];
 	ssize_t n;
 
-	while ((n = read(self.signals[0], notes, sizeof(notes))) > 0)
+	for (;;) {
+		n = read(self.signals[0], notes, sizeof(notes));
+		if (n <= 0 && late_signal.signo != 0) {
+			notes[0] = late_signal;
+			late_signal.signo = 0;
+			unblock_signals();
+			n = sizeof(notes[0]);
+		}
+		if (n <= 0)
+			return;
 		for (size_t i = 0; i < (size_t)n / sizeof(notes[0]); i++)
 			if (notes[i].signo == SIGCHLD)
 				self.child = true;	/* forged: harmless */
 			else
 				on_signal(&notes[i]);
+	}
 }
 
 static void
