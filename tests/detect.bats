@@ -123,7 +123,7 @@ lives_on() {
 	run --separate-stderr "$OW" -p "$PID" -- touch started
 	expect_status 124
 	expect_output ""
-	assert_equal "$stderr" "ownerwrap[touch]: owner $PID is not there: not started (ended, or in another pid namespace)"
+	assert_equal "$stderr" "ownerwrap[touch]: owner $PID is not there: not started (ended, or in another pid namespace: --owner-fd)"
 	[ ! -e started ]
 	run "$OW" -q -p "$PID" -- touch started
 	expect_status 124

@@ -91,7 +91,7 @@ dead_pid() {
 	dead=$(dead_pid)
 	OWNERWRAP_OWNER_PID=$dead ow -- touch started
 	expect_status 124
-	expect_said "ownerwrap[touch]: owner $dead is not there: not started (ended, or in another pid namespace)"
+	expect_said "ownerwrap[touch]: owner $dead is not there: not started (ended, or in another pid namespace: --owner-fd)"
 	[ ! -e started ]
 	# Alive, but not the process that was meant.
 	OWNERWRAP_OWNER_PID=$$:1 ow -- touch started

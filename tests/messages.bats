@@ -53,7 +53,7 @@ serve() {
 	serve --any -g 0 -p "$first" --
 	kill -KILL "$first"
 	finish "$FRONT"
-	line "owner $first \\(sleep, up [0-9]+s\\) is gone; stopping server $SERVER \\($PLAN_NOW\\)"
+	line "owner $first \\(sleep, up [0-9]+s\\) is gone, not [0-9]+ \\(sleep, up [0-9]+s\\); stopping server $SERVER \\($PLAN_NOW\\)"
 }
 
 @test "messages: a stop for want of an owner tells its plan, and force is told" {
@@ -72,7 +72,7 @@ serve() {
 	finish "$owner"
 	await_gone "$server"
 	until_true "[ -s $ERR ]"
-	line "owner $owner \\(owner\\) ended after 0\\.[0-9]s; stopping server $server \\($PLAN_NOW\\); to tie it to another process: --owner-pid PID"
+	line "owner $owner \\(owner, up [0-9]+s\\) ended after 0\\.[0-9]s; stopping server $server \\($PLAN_NOW\\); to tie it to another process: --owner-pid PID"
 }
 
 @test "messages: a default owner that ends within 100 ms has not ended after 0s (95)" {
@@ -306,7 +306,7 @@ serve() {
 			OWNERWRAP_SIGNAL=x: ignored, must be $RIGHT_SIGNAL
 			$(sed -n 's/.*\(server [0-9]* started; .*\)/\1/p' out.log)
 			USR1 relayed; sender 1 (bash)
-			owner 1 (sleep) is gone; stopping server 1 (TERM now, KILL 0.2s later, 0.4s if others must be told)
+			owner 1 (sleep, up Ns) is gone; stopping server 1 (TERM now, KILL 0.2s later, 0.4s if others must be told)
 			$(sed -n 's/.*\(server [0-9]* still there .*\)/\1/p' out.log)
 			END
 			)"

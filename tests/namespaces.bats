@@ -62,14 +62,14 @@ below() {
 	run --separate-stderr in_pidns "$OW" --owner-pid "$owner" -- touch started
 	expect_status 124
 	expect_output ""
-	assert_equal "$stderr" "ownerwrap[touch]: owner $owner is not there: not started (ended, or in another pid namespace)"
+	assert_equal "$stderr" "ownerwrap[touch]: owner $owner is not there: not started (ended, or in another pid namespace: --owner-fd)"
 	[ ! -e started ]
 	assert_alive "$owner"
 }
 
 # --- a parent that can't be seen ----------------------------------------------
 
-unseen='the parent is not visible from here \(another pid namespace\): the server runs unwatched$'
+unseen='the parent is not visible from here \(another pid namespace\): the server runs unwatched \(--owner-fd 0 can watch\)$'
 
 @test "namespaces: entered from outside, ppid 0: one line, unwatched (87)" {
 	need_pidns

@@ -99,7 +99,7 @@ lives_on() {
 	finish "$PID"
 	run "$OW" -p "$PID" -- touch started
 	expect_status 124
-	expect_output "ownerwrap[touch]: owner $PID is not there: not started (ended, or in another pid namespace)"
+	expect_output "ownerwrap[touch]: owner $PID is not there: not started (ended, or in another pid namespace: --owner-fd)"
 	[ ! -e started ]
 }
 

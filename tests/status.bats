@@ -140,7 +140,7 @@ while_orphaned() {
 
 @test "status: no owner at the start is 124 (3)" {
 	sh -c 'echo $$' >dead
-	refused 124 "ownerwrap[touch]: owner $(cat dead) is not there: not started (ended, or in another pid namespace)" \
+	refused 124 "ownerwrap[touch]: owner $(cat dead) is not there: not started (ended, or in another pid namespace: --owner-fd)" \
 		-p "$(cat dead)"
 }
 
