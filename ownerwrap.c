@@ -322,6 +322,7 @@ static struct {		/* the server */
 	int64_t continued_ms;	/* when another than us last continued it */
 	int64_t tty_stop_ms;	/* when our group last had a terminal stop */
 	bool ended, stopped, killed;
+	bool assumed;		/* told_ms is when we had the group's signal */
 	bool group_told;	/* its own group had the stop signal */
 	bool continued;		/* by us: the next word of it is no news */
 } server = { .fd = -1 };
@@ -3204,6 +3205,7 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 static void enter(enum phase next);
 static void deliver(const struct note *n);
 static void stop_asking(void);
+static bool came_with_group(void);
 
 static bool
 in_ladder(void)
@@ -3347,6 +3349,10 @@ ask_server(void)
 {
 	int64_t since = 0;	/* it was told */
 
+	if (server.told_ms == 0 && came_with_group()) {
+		server.told_ms = now_ms();
+		server.assumed = true;
+	}
 	if (still_counts(server.told_ms))
 		since = now_ms() - server.told_ms;
 	else if (signal_server(opt.signal) == 0)
@@ -3631,6 +3637,27 @@ struct seen {
 static struct seen held[HELD_MAX], copies[COPIES_MAX];
 
 static bool
+is_fresh(void)
+{
+	return server.exec_ms == 0 || now_ms() - server.exec_ms < FRESH_MS;
+}
+
+/*
+ * The ladder begins, and the front has not said yet that it had the stop signal
+ * of which we have a copy: the server has it from the group.  on_answer() makes
+ * up for it if it was for us alone.
+ */
+static bool
+came_with_group(void)
+{
+	for (int i = 0; i < COPIES_MAX; i++)
+		if (copies[i].pending && copies[i].note.signo == opt.signal)
+			return !is_fresh() && self.peer != -1 &&
+			    getpgid(server.pid) == getpgrp();
+	return false;
+}
+
+static bool
 same_signal(const struct note *a, const struct note *b)
 {
 	return a->signo == b->signo && a->pid == b->pid && a->uid == b->uid;
@@ -3685,12 +3712,6 @@ is_of_tree(pid_t pid)
 		pid = p.ppid;
 	}
 	return false;
-}
-
-static bool
-is_fresh(void)
-{
-	return server.exec_ms == 0 || now_ms() - server.exec_ms < FRESH_MS;
 }
 
 /* The stop signal asked for by a process, and kill-after was given. */
@@ -3874,7 +3895,7 @@ on_copy(const struct note *n)
 static void
 on_answer(void)
 {
-	bool alone = false;
+	bool alone = false, assumed = false;
 
 	for (int i = 0; i < COPIES_MAX; i++) {
 		if (!copies[i].pending)
@@ -3885,8 +3906,13 @@ on_answer(void)
 		}
 		copies[i].pending = false;
 		alone |= copies[i].alone;
+		assumed |= copies[i].note.signo == opt.signal;
 	}
 	self.asked_ms = 0;
+	if (server.assumed && assumed && self.phase == ASKED) {
+		signal_server(opt.signal);
+		signal_server(SIGCONT);
+	}
 	if (alone)
 		begin(SUPERVISOR_ASKED);
 }

@@ -578,7 +578,7 @@ switches() {
 @test "detect: polling starts no process (75)" {
 	need_pidns
 	# Nobody but ownerwrap can fork in there: read is of the shell.
-	run timeout -s KILL 10 "${PIDNS[@]}" bash -c 'mkfifo never; exec 8<>never
+	run timeout -s KILL 40 "${PIDNS[@]}" bash -c 'mkfifo never; exec 8<>never
 		sleep 300 & owner=$!
 		"$0" -p $owner --poll -i 0.02 -- sleep 299 & front=$!
 		until pgrep -x sleep -P "$(pgrep -x ow-supervisor)" >/dev/null; do

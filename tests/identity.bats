@@ -58,7 +58,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		wait \$front; echo "status \$?"
 		echo "canary \$(ps -o stat=,comm= -p \$owner)"
 	END
-	OW=$OW run timeout -s KILL 10 "${PIDNS[@]}" bash inside
+	OW=$OW run timeout -s KILL 40 "${PIDNS[@]}" bash inside
 	expect_match 'ok [0-9]+'
 	expect_match 'status 124'
 	expect_match 'canary S[^ ]* +sleep'
@@ -75,7 +75,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		pidreuse $owner sleep 99
 		"$OW" -p $owner:$start -- touch started; echo "status $?"
 	END
-	OW=$OW run timeout -s KILL 10 "${PIDNS[@]}" bash inside
+	OW=$OW run timeout -s KILL 40 "${PIDNS[@]}" bash inside
 	expect_match 'ok [0-9]+'
 	expect_match 'status 124'
 	expect_match 'is not there: not started'
@@ -184,7 +184,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		wait \$front; echo "status \$?"; cat err
 		echo "canary \$(ps -o stat=,comm= -p \$child)"
 	END
-	OW=$OW run timeout -s KILL 10 "${PIDNS[@]}" bash inside
+	OW=$OW run timeout -s KILL 40 "${PIDNS[@]}" bash inside
 	expect_match 'ok [0-9]+'
 	expect_match 'status 124'
 	expect_match 'still there 1\.[0-9]+s after TERM: killed'
@@ -206,7 +206,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		wait \$front; echo "status \$?"
 		pidreuse \$server sleep 99
 	END
-	OW=$OW run timeout -s KILL 10 "${PIDNS[@]}" bash inside
+	OW=$OW run timeout -s KILL 40 "${PIDNS[@]}" bash inside
 	expect_match 'reuse 124'
 	expect_match 'status 3'
 	expect_match 'ok [0-9]+$'

@@ -132,7 +132,7 @@ unseen='the parent is not visible from here \(another pid namespace\): the serve
 		wait $!; echo "status $?"
 		ps -eo stat=,args= | grep -c '^Z'
 	END
-	OW=$OW run timeout -s KILL 10 "${PIDNS[@]}" sh inside
+	OW=$OW run timeout -s KILL 40 "${PIDNS[@]}" sh inside
 	expect_match 'status 5'
 	expect_match '0$'
 }
