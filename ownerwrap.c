@@ -4988,7 +4988,7 @@ show_help(const char *value)
 		snprintf(both, sizeof(both), "--%s%s%s", o->name,
 		    o->value && !is_optional(o) ? " " : "",
 		    o->value ? o->value : "");
-		printf("  %c%c%c %-26s %s\n", o->letter ? '-' : ' ',
+		printf("  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
@@ -5211,9 +5211,10 @@ cannot_work(const char *name, const char *why)
 	char variable[48];
 
 	if (o->given)
-		refuse(NOT_STARTED, "--%s: %s", name, why);
+		refuse(NOT_STARTED, "--%s: can't work here: %s", name, why);
 	variable_name(o, variable);
-	say(DEFAULT, "%s=%s: ignored, %s", variable, o->from_env, why);
+	say(DEFAULT, "%s=%s: ignored, can't work here: %s", variable,
+	    o->from_env, why);
 }
 
 /* What looks at the tree's sockets must know the tree, and read them. */
@@ -5226,14 +5227,14 @@ check_keepers(void)
 	if (opt.keep_connected && (opt.scope == SCOPE_PROCESS ||
 	    !sockets_usable())) {
 		cannot_work("keep-connected", opt.scope == SCOPE_PROCESS ?
-		    scope : "the sockets of processes can't be listed here: "
+		    scope : "the sockets of processes can't be listed: "
 		    "--keep-if can ask by a command");
 		opt.keep_connected = false;
 	}
 	if (opt.max_idle_ms != 0 && (opt.scope == SCOPE_PROCESS ||
 	    !idle_usable())) {
 		cannot_work("max-idle", opt.scope == SCOPE_PROCESS ? scope :
-		    "what processes do can't be measured here");
+		    "what processes do can't be measured");
 		opt.max_idle_ms = 0;
 	}
 	if (has_keepers() && !opt.grace_given)

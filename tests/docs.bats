@@ -25,14 +25,17 @@ readme_section() {
 }
 
 # "short long argument" of each option, "-" for what is not there.  In --help
-# two spaces end the option and begin its text.
+# two spaces end the option and begin its text.  A value that may be left out
+# is "[VALUE]".
 help_options() {
 	awk '/^ +-/ {
 		sub(/^ +/, ""); sub(/   *.*/, ""); gsub(/,/, "")
 		short = long = arg = "-"
 		for (i = 1; i <= NF; i++)
-			if ($i ~ /^--[a-z]/) long = $i
-			else if ($i ~ /^-[A-Za-z]$/) short = $i
+			if ($i ~ /^--[a-z]/) {
+				long = $i
+				if (sub(/\[=.*/, "", long)) arg = "[VALUE]"
+			} else if ($i ~ /^-[A-Za-z]$/) short = $i
 			else arg = $i
 		print short, long, arg
 	}' help | sort
@@ -43,6 +46,7 @@ help_options() {
 man_options() {
 	man_section OPTIONS | awk '/^\.It Fl/ {
 		if (sub(/ Ns Op : Ns Ar /, "[:")) $0 = $0 "]"
+		sub(/ Ns Op = Ns Ar .*/, " [VALUE]")
 		gsub(/ (Ar|Cm) /, " "); gsub(/ \| /, "|")
 		short = long = arg = "-"
 		for (i = 3; i <= NF; i++)
@@ -153,7 +157,7 @@ diagnostics() {
 }
 
 @test "docs: OPTIONS of the manual page lists the options of --help" {
-	help_options | sed "s/ [A-Z]*[]A-Z:[]*$/ value/" >a
+	help_options | sed "s/ [[A-Z]*[]A-Z:[]*$/ value/" >a
 	[ "$(wc -l <a)" -ge 14 ]
 	man_options | sed "s/ [^ -][^ ]*$/ value/" >b
 	diff a b
@@ -228,6 +232,7 @@ diagnostics() {
 		    match($0, /\([^()]*\)$/) {
 			text = substr($0, RSTART + 1, RLENGTH - 2)
 			sub(/^default: /, "", text)
+			sub(/; .*/, "", text)
 			print text
 		}' help)
 		[ -n "$default" ] || continue
