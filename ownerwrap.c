@@ -4934,7 +4934,7 @@ static struct option {
 	    "the stop signal (TERM)", NULL, false },
 	{ 0, "scope", "SCOPE", false, set_scope,
 	    "process, session or tree",
-	    "process, session, tree: daemons too (session)", NULL,
+	    "process, session or tree (session)", NULL,
 	    false },
 	{ 0, "leftovers", "WHAT", false, set_leftovers,
 	    "stop, wait or leave",
