@@ -166,6 +166,7 @@ enum note_kind {	/* sender: meaning */
 	NOTE_ASK,	/* supervisor: send me all the signals you had */
 	NOTE_ALL,	/* front: that was all */
 	NOTE_ORPHAN,	/* front: its parent changed (plain POSIX polling) */
+	NOTE_KEEPER,	/* supervisor: --keep-if runs as .pid, 0 = no more */
 	NOTE_LEAVE,	/* supervisor: status .signo, I stay; front: I go */
 	NOTE_ENDED	/* supervisor: status .signo, final */
 };
@@ -3944,6 +3945,7 @@ kill_keeper_session(void)
 {
 	int living = 1;
 
+	send_signal(keeper.pid, SIGKILL);	/* not yet in a session */
 	send_signal(-keeper.pid, SIGKILL);
 	for (int tries = 0; self.listed && living > 0 && tries < 8; tries++) {
 		living = 0;
@@ -3955,6 +3957,16 @@ kill_keeper_session(void)
 				living += tell(p, SIGKILL);
 		}
 	}
+}
+
+/* The front must end it, too, if it stands in. */
+static void
+set_keeper(pid_t pid)
+{
+	struct note n = { .kind = NOTE_KEEPER, .pid = pid };
+
+	keeper.pid = pid;
+	send_note(&n);
 }
 
 /* The server's environment, before the title overwrites it. */
@@ -3978,7 +3990,7 @@ save_environment(void)
 	keeper.env[n] = pid;
 }
 
-/* In --keep-if's process. */
+/* In --keep-if's process.  0 and 1 are ours already, which are /dev/null. */
 static void
 become_keeper(pid_t parent)
 {
@@ -3986,9 +3998,7 @@ become_keeper(pid_t parent)
 	die_with_parent(SIGKILL);
 	if (getppid() != parent || chdir("/") == -1)
 		_exit(0);		/* doubt = keep */
-	dup2(self.null_fd, STDIN_FILENO);
-	dup2(self.null_fd, STDOUT_FILENO);
-	dup2(opt.verbose && opt.log_fd != -1 ? opt.log_fd : self.null_fd,
+	dup2(opt.verbose && opt.log_fd != -1 ? opt.log_fd : STDOUT_FILENO,
 	    STDERR_FILENO);
 	restore_signals();
 	execle("/bin/sh", "sh", "-c", opt.keep_if, (char *)NULL, keeper.env);
@@ -4041,7 +4051,7 @@ start_keeper(void)
 	}
 	if (pid == 0)
 		become_keeper(parent);
-	keeper.pid = pid;
+	set_keeper(pid);
 	keeper.killed = false;
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	set_timer(T_KEEP, opt.interval_ms > HANG_MS ? opt.interval_ms :
@@ -4076,7 +4086,7 @@ reap_keeper(void)
 		return;
 	kill_keeper_session();
 	waitid(P_PID, (id_t)keeper.pid, &si, WEXITED | WNOHANG);
-	keeper.pid = 0;
+	set_keeper(0);
 	if (keeper.killed)
 		return;
 	keeper.hangs = 0;
@@ -4103,7 +4113,7 @@ on_hang(void)
 static void
 stop_keeper(void)
 {
-	if (keeper.pid == 0)
+	if (keeper.pid == 0 || !is_parent())
 		return;
 	keeper.killed = true;
 	kill_keeper_session();
@@ -4397,6 +4407,9 @@ front_note(const struct note *n)
 		self.reason = (enum reason)n->signo;
 		self.early = n->code != 0;
 		break;
+	case NOTE_KEEPER:
+		keeper.pid = n->pid;
+		break;
 	case NOTE_STOP:
 		stop_likewise(n->signo);
 		break;
@@ -4449,7 +4462,7 @@ stand_in(void)
 	n = kernel_told(server.pid);
 	if (n != 0)
 		server.told_ms = now_ms();
-	begin(SUPERVISOR_KILLED);
+	begin(SUPERVISOR_KILLED);	/* ends --keep-if, too */
 	if (n == -1)
 		set_timer(T_ASK, DROPPED_MS);
 	self.child = true;
@@ -4811,7 +4824,7 @@ set_interval(const char *value)
 static bool
 set_keep_connected(const char *value)
 {
-	uint16_t ports[PORTS_MAX];
+	uint16_t ports[PORTS_MAX] = { 0 };
 	int n = 0;
 
 	if (value != NULL && strcmp(value, "any") != 0)
@@ -4826,7 +4839,7 @@ set_keep_connected(const char *value)
 			if (value[len] == '\0')
 				break;
 		}
-	memcpy(opt.ports, ports, (size_t)n * sizeof(ports[0]));
+	memcpy(opt.ports, ports, sizeof(ports));
 	opt.n_ports = n;
 	return opt.keep_connected = true;
 }
