@@ -62,7 +62,7 @@ load helper
 }
 
 @test "column 5: the owner's main thread ends, another lives: nothing happens" {
-	start owner -m 1500 -l olog "$OW" -g 0 -- server -l log
+	start owner -m 2500 -l olog "$OW" -g 0 -- server -l log
 	owner=$PID
 	S=$(server_pid log)
 	until_true "[[ \$(ps -o stat= -p $owner) == Z* ]]"

@@ -143,6 +143,16 @@ assert_alive() {
 	done
 }
 
+# lives_on MS PID...: still there after so long, all the time
+lives_on() {
+	local end=$(($(now_ms) + $1))
+	shift
+	while [ "$(now_ms)" -lt "$end" ]; do
+		assert_alive "$@" || return 1
+		nap
+	done
+}
+
 # supervisor_of FRONT: prints the pid of its supervisor, waits for it to come
 supervisor_of() {
 	is_pid "${1-}" || return 1
@@ -412,6 +422,20 @@ taken() {
 within() {
 	local took=$(($(now_ms) - $2))
 	[ "$took" -lt "$1" ] || fail "took $took ms, expected less than $1"
+}
+
+# still_there FILE PID SIGNAL LEAST [MOST]: the server PID was killed so many
+# milliseconds after SIGNAL, by the one line of FILE that says so. MOST only
+# where something else would come then: the machine may be slow.
+still_there() {
+	local n='[0-9]+(\.[0-9]+)?' ms
+	assert_lines "$1" "server $2 still there ${n}s after $3: killed\$" 1 ||
+		return 1
+	ms=$(sed -nE "s/.*still there ($n)s after $3: killed\$/\1/p" "$1" |
+		awk '{ printf "%d", $1 * 1000 + 0.5 }')
+	if [ "$ms" -lt "$4" ] || [ "$ms" -ge "${5-100000}" ]; then
+		fail "killed after $ms ms, expected $4 to ${5-any}"
+	fi
 }
 
 # said ERE [COUNT]: a line (so many lines) of W's stderr, without its prefix

@@ -61,7 +61,7 @@ serve() {
 	kill -KILL "$OWNER"
 	finish "$FRONT"
 	line "owner $OWNER \\(sleep, up [0-9]+s\\) is gone; stopping server $SERVER \\(TERM in 0.1s, KILL 0.2s later, 0.4s if others must be told\\)"
-	line "server $SERVER still there 0\\.[2-9][0-9]*s after TERM: killed"
+	still_there "$ERR" "$SERVER" TERM 200
 	assert_equal "$(wc -l <"$ERR")" 2
 }
 

@@ -14,16 +14,6 @@ teardown() {
 	harness_teardown
 }
 
-# lives_on MS PID...: still there after so long
-lives_on() {
-	local end=$(($(now_ms) + $1))
-	shift
-	while [ "$(now_ms)" -lt "$end" ]; do
-		assert_alive "$@" || return 1
-		sleep 0.05
-	done
-}
-
 # A pid namespace whose /proc is still the old one; sets OLD_PROC.
 need_old_proc() {
 	need unshare

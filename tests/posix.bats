@@ -35,16 +35,6 @@ expect_stopped() {
 	assert_lines log '^TERM from ' 1
 }
 
-# lives_on MS PID...: still there after so long
-lives_on() {
-	local end=$(($(now_ms) + $1))
-	shift
-	while [ "$(now_ms)" -lt "$end" ]; do
-		assert_alive "$@" || return 1
-		sleep 0.05
-	done
-}
-
 @test "posix: the server is stopped when its owner is killed (1)" {
 	an_owner
 	serve -v -p "$OWNER" -g 0 -- server -l log

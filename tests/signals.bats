@@ -151,7 +151,7 @@ elapsed() {
 	finish "$FRONT"
 	expect_status 124
 	[ "$(elapsed)" -ge 300 ]
-	assert_lines "$ERR" 'still there 0\.3[0-9]*s after TERM: killed$' 1
+	still_there "$ERR" "$SERVER" TERM 300
 }
 
 @test "signals: with TERM and CHLD blocked the server's status is kept (38)" {
@@ -242,7 +242,7 @@ order() {
 	obedient -k 0.3
 	order 'kill -s TERM 0'
 	order 'kill -s USR1 0'
-	order "sh -c 'trap : TERM; kill -s TERM -- -$FRONT; sleep 0.2'"
+	order "sh -c 'trap : TERM; kill -s TERM -- -$FRONT; sleep 0.5'"
 	assert_lines log '^TERM$' 2
 	assert_lines log '^USR1$' 1
 	sleep 0.4
@@ -253,10 +253,10 @@ order() {
 	obedient -v
 	order "kill -s TERM $FRONT"
 	order "kill -s USR1 $FRONT"
-	order "sh -c 'kill -s INT $FRONT; sleep 0.2'"
-	order "setsid sh -c 'kill -s TERM $FRONT; sleep 0.2'"
-	order "(setsid sh -c 'kill -s USR1 $FRONT; sleep 0.2' &) &"
-	order "sleep 0.3"
+	order "sh -c 'kill -s INT $FRONT; sleep 0.5'"
+	order "setsid sh -c 'kill -s TERM $FRONT; sleep 0.5'"
+	order "(setsid sh -c 'kill -s USR1 $FRONT; sleep 0.5' &) &"
+	order "sleep 0.6"
 	assert_lines log '^(TERM|USR1|INT)$' 0
 	assert_lines "$ERR" 'relayed' 0
 	kill -s USR1 "$FRONT"
@@ -283,7 +283,7 @@ order() {
 	[ "$(elapsed)" -ge 300 ]
 	refute_alive "$SUPERVISOR" "$SERVER"
 	assert_lines "$ERR" "^ownerwrap\[server\]: a signal asks for it; stopping server $SERVER \(TERM now, KILL 0\.3s later, 0\.6s if others must be told\)\$" 1
-	assert_lines "$ERR" "^ownerwrap\[server\]: server $SERVER still there 0\.[0-9]+s after TERM: killed\$" 1
+	still_there "$ERR" "$SERVER" TERM 300
 }
 
 @test "stop signal: when the owner is killed a spinning server that ignores it is killed (43)" {
@@ -295,7 +295,7 @@ order() {
 	expect_status 124
 	[ "$(elapsed)" -ge 300 ]
 	refute_alive "$SUPERVISOR" "$SERVER"
-	assert_lines "$ERR" "server $SERVER still there 0\.[0-9]+s after TERM: killed\$" 1
+	still_there "$ERR" "$SERVER" TERM 300
 }
 
 @test "stop signal: the ladder it begins gives the server it once (43, 35)" {
@@ -387,7 +387,7 @@ order() {
 		expect_status 137
 		[ "$(elapsed)" -ge 300 ]
 		assert_lines log '^INT ' 1
-		assert_lines "$ERR" "still there 0\.[0-9]+s after INT: killed\$" 1
+		still_there "$ERR" "$SERVER" INT 300
 		rm log
 	done
 }
@@ -402,7 +402,7 @@ order() {
 
 @test "ladder: the stop signal is not relayed to who had it, all others are (35)" {
 	new_owner
-	wrap -p "$OWNER" -g 0 -k 1 -- -d
+	wrap -p "$OWNER" -g 0 -k 60 -- -d
 	kill -KILL "$OWNER"
 	await_line log '^TERM '
 	kill -TERM "$FRONT"
@@ -411,6 +411,8 @@ order() {
 	sig send -q 5 RT40 "$FRONT"
 	settle
 	kill -TERM "$FRONT"
+	settle
+	kill -KILL "$SERVER"
 	finish "$FRONT"
 	expect_status 124
 	assert_lines log '^TERM ' 1
@@ -420,7 +422,7 @@ order() {
 }
 
 @test "ladder: nor is it, where a signal began the ladder (35)" {
-	wrap -k 1 -- -d
+	wrap -k 60 -- -d
 	kill -TERM "$FRONT"
 	await_line log '^TERM '
 	settle
@@ -428,6 +430,7 @@ order() {
 	kill -INT "$FRONT"
 	kill -USR1 "$FRONT"
 	settle
+	kill -KILL "$SERVER"
 	finish "$FRONT"
 	expect_status 137
 	assert_lines log '^TERM ' 1
@@ -452,13 +455,12 @@ order() {
 
 @test "kill-after: a server that needs longer is killed, never earlier (44)" {
 	new_owner
-	wrap -p "$OWNER" -g 0.2 -k 0.4 -- -t 5000
+	wrap -p "$OWNER" -g 0.2 -k 0.4 -- -t 60000
 	begin=$(now_ms)
 	kill -KILL "$OWNER"
 	finish "$FRONT"
 	expect_status 124
 	[ "$(elapsed)" -ge 600 ]
-	[ "$(elapsed)" -lt 5000 ]
 	[ ! -e log.done ]
 	assert_lines log '^TERM ' 1
 }
@@ -496,7 +498,8 @@ order() {
 }
 
 @test "messages: our own EPIPE does not kill a server with PIPE at its default (90)" {
-	start sock deadpipe "$OW" -v -- server -l log -n -x 400 -e 5
+	start sock deadpipe "$OW" -v -- server -l log -n -x 2000 -e 5
+	server_pid log
 	kill -USR2 "$(supervisor_of "$(sed -n 's/^pid //p' "$OUT")")"
 	finish "$PID"
 	expect_status 5

@@ -53,7 +53,8 @@ stopped() {
 		run kill -STOP $SERVER
 		wait stopped STOP
 		kill CONT cmd
-		run sleep 0.1
+		until ! $(state "$SERVER" T)
+		until ! $(state '$PTY_PID' T)
 		run kill -TTIN $SERVER
 		wait stopped TTIN
 		kill CONT cmd
@@ -142,6 +143,7 @@ stopped() {
 	until_true "stopped $FRONT"
 	kill -CONT "$SERVER"
 	until_true "! stopped $FRONT"
+	await_line log '^CONT '
 	assert_lines log '^CONT ' 1
 	kill -TERM "$FRONT"
 	finish "$FRONT"

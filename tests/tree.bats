@@ -85,7 +85,6 @@ descendants() {
 	begin=$(now_ms)
 	kill -KILL "$O"
 	await_gone "$launcher"
-	assert_alive "$deaf"
 	finish "$W"
 	taken 500 "$begin"
 	expect_status 124
@@ -134,8 +133,8 @@ descendants() {
 @test "scope tree: other sessions are stopped, too, deaf ones killed (26)" {
 	owned -g 0 -k 0.5 --scope tree -- server -l log -g setsid \
 		-g double,setsid -g double -g setpgid -g deaf,double,setsid
-	kill -KILL "$O"
 	begin=$(now_ms)
+	kill -KILL "$O"
 	finish "$W"
 	taken 500 "$begin"
 	expect_status 124
@@ -425,13 +424,13 @@ descendants() {
 	assert_lines "$OUT" '^ok [0-9]+$' 1
 	assert_lines "$OUT" '^status 124$' 1
 	assert_lines "$OUT" '^sleep 299 $' 1
-	assert_lines err 'still there 2(\.[0-9]*)?s after TERM' 1
+	assert_lines err 'still there [2-9](\.[0-9]*)?s after TERM' 1
 }
 
 @test "recycled: the server's number is not handed out while ownerwrap lives (19)" {
 	need_pidns
 	cat >inside <<-'END'
-		"$OW" -k 1.5 -- server -l log -x 200 -e 7 -g deaf 2>err & w=$!
+		"$OW" -k 2.3 -- server -l log -x 200 -e 7 -g deaf 2>err & w=$!
 		until grep -q '^ready' log 2>/dev/null; do sleep 0.02; done
 		s=$(sed -n 's/^ready //p' log)
 		until grep -q 'left 1 process' err; do sleep 0.02; done
@@ -475,8 +474,8 @@ descendants() {
 	start "$OW" -p "$O" -g 0 -k 0.5 -- "$OW" -k 30 -- server -l log -d
 	W=$PID
 	S=$(server_pid log)
-	kill -KILL "$O"
 	begin=$(now_ms)
+	kill -KILL "$O"
 	finish "$W"
 	taken 500 "$begin"
 	expect_status 124
