@@ -163,9 +163,12 @@ settle_with() {
 		--keep-if "exec dump -o $PWD/dumped" -- server -l log -p \
 		8</dev/null 9<fifo
 	orphan
-	expect_stopped
-	cat dumped
-	false
+	await_kept
+	kill -TERM "$W"
+	expect_stopped 0
+	assert_lines dumped '^cwd /$' 1
+	assert_lines dumped '^fd [012] /dev/null ' 3
+	assert_lines dumped '^fd ' 3
 }
 
 @test "keep-if: it leads a session of its own" {
@@ -212,7 +215,7 @@ settle_with() {
 @test "keep-if: the server's signal mask and dispositions" {
 	start sleep 300
 	O=$PID
-	start sig block USR1,TERM,CHLD,RT40 ignore HUP,PIPE,CHLD,INT -- \
+	start sig block USR1,TERM,CHLD,RT40 ignore HUP,PIPE,INT -- \
 		"$OW" -p "$O" -i 60 -g 0 -s KILL \
 		--keep-if "exec sig show >$PWD/asked" -- \
 		server -n -l log
