@@ -290,7 +290,7 @@ await_gone() {
 # await_line FILE ERE; count_lines FILE ERE
 await_line() {
 	until_true "has_line $(printf '%q %q' "$1" "$2")" "$2 in $1" && return 0
-	sed "s|^|$1: |" "$1" >&2 || true
+	sed "s|^|$1: |" "$1" | tail -n 100 >&2 || true
 	return 1
 }
 
@@ -330,7 +330,7 @@ assert_lines() {
 	local n
 	n=$(count_lines "$1" "$2")
 	[ "$n" = "$3" ] && return 0
-	sed "s|^|$1: |" "$1" >&2 || true
+	sed "s|^|$1: |" "$1" | tail -n 100 >&2 || true
 	fail "$n lines match $2, expected $3"
 }
 

@@ -70,6 +70,16 @@ elapsed() {
 	assert_equal "$(count_lines log '^RT40 from .* code -1 value 7$')" 1000
 }
 
+@test "signals: none of 2500 is lost that came while the front did not run (36)" {
+	wrap --
+	kill -STOP "$FRONT"
+	# shellcheck disable=SC2046
+	sig send -q 7 40 $(yes "$FRONT" | head -n 2500)
+	kill -CONT "$FRONT"
+	settle
+	assert_equal "$(count_lines log '^RT40 from .* code -1 value 7$')" 2500
+}
+
 @test "signals: PIPE sent to the front is not ownerwrap's own: it is relayed (36)" {
 	start "$OW" -- server -l log -n
 	server_pid log
