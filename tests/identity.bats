@@ -608,7 +608,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 }
 
 @test "identity: the same below an sh -c that lives on (86)" {
-	start owner -r -l reaper owner -s -x 0 sh -c 'sleep 0.1; "$0" -- touch started; echo $? >status' "$OW"
+	start owner -r -l reaper owner -s -x 0 -a 100 sh -c '"$0" -- touch started; echo $? >status' "$OW"
 	reaper=$PID
 	await_line status '^124$'
 	assert_lines "$ERR" "the owner is gone, $reaper \\(owner\\) adopted" 1
