@@ -198,6 +198,7 @@ struct proc {			/* one row of the process table */
 	pid_t pid, ppid, pgrp, sid;
 	uint64_t ticks;
 	uint64_t cpu;		/* ticks used so far */
+	uint64_t reaped;	/* page faults of children that it reaped */
 	int threads;
 	char state;
 	bool told;		/* had the stop signal */
@@ -439,6 +440,18 @@ exit_signal(int fd, int signo)
 	return (int)syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0);
 }
 
+/* pidfd_send_signal(2): EBADF for other files, EINVAL from a namespace inside;
+ * a directory of /proc passes as well. */
+static bool
+is_exit_fd(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode) &&
+	    (exit_signal(fd, 0) == 0 || errno == EPERM || errno == ESRCH ||
+	    errno == EINVAL);
+}
+
 static int
 adopt_orphans(void)
 {
@@ -507,9 +520,10 @@ proc_stat(pid_t pid, struct proc *p)
 	name = strchr(buf, '(');
 	end = strrchr(buf, ')');
 	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d"
-	    " %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64
+	    " %*s %*s %*s %*s %" SCNu64 " %*s %*s"
+	    " %" SCNu64 " %" SCNu64
 	    " %*s %*s %*s %*s %d %*s %" SCNu64, &p->state, &p->ppid, &p->pgrp,
-	    &p->sid, &p->cpu, &system, &p->threads, &p->ticks) != 8) {
+	    &p->sid, &p->reaped, &p->cpu, &system, &p->threads, &p->ticks) != 9) {
 		errno = EIO;
 		return -1;
 	}
@@ -1037,7 +1051,7 @@ proc_moved(pid_t pid, uint64_t *moved)
 #define MSG_NOSIGNAL	0	/* our own EPIPE is sorted out by its sender */
 #endif
 
-#define PEER_CLOSED	0	/* a hang-up is seen when both sides closed */
+#define PEER_CLOSED	0	/* nothing tells that the peer has closed */
 
 static bool proc_usable(void) { return false; }
 static uint64_t boot_ticks(void) { return 0; }
@@ -1075,6 +1089,7 @@ proc_moved(pid_t pid, uint64_t *moved)
 static int proc_list(struct table *t) { t->n = 0; return not_here(); }
 static int adopt_orphans(void) { return not_here(); }
 static int die_with_parent(int signo) { (void)signo; return not_here(); }
+static bool is_exit_fd(int fd) { (void)fd; return false; }
 
 static int
 exit_signal(int fd, int signo)
@@ -1922,17 +1937,37 @@ holds_other_end(int fd, const struct stat *st)
 	return false;
 }
 
+/* Is fd connected, or was it?  A reset one has no peer, but still a port. */
+static bool
+is_connection(int fd, bool *tcp)
+{
+	struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(name), size = sizeof(int);
+	int type = 0, listens = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
+	getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
+	if (getsockname(fd, (struct sockaddr *)&name, &len) == -1 ||
+	    listens || (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+		return false;
+	*tcp = name.ss_family == AF_INET || name.ss_family == AF_INET6;
+	len = sizeof(name);
+	if (getpeername(fd, (struct sockaddr *)&name, &len) == 0)
+		return true;
+	len = sizeof(name);
+	return *tcp && getsockname(fd, (struct sockaddr *)&name, &len) == 0 &&
+	    ((struct sockaddr_in *)&name)->sin_port != 0;
+}
+
 /*
  * What kind of owner's descriptor fd is, and what to poll() it for; NULL if it
- * is none.  HUP and ERR are always told (poll(2)).  A pidfd takes signal 0.
+ * is none.  HUP and ERR are always told (poll(2)).
  */
 static const char *
 owner_kind(int fd, short *events)
 {
-	struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
-	socklen_t len = sizeof(peer), size = sizeof(int);
 	struct stat st;
-	int type = 0;
+	bool tcp;
 
 	*events = 0;
 	if (fstat(fd, &st) == -1)
@@ -1941,17 +1976,15 @@ owner_kind(int fd, short *events)
 		return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR ||
 		    holds_other_end(fd, &st) ? NULL : "pipe";
 	if (S_ISSOCK(st.st_mode)) {
-		getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
-		if (getpeername(fd, (struct sockaddr *)&peer, &len) == -1 ||
-		    (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+		if (!is_connection(fd, &tcp) || (tcp && PEER_CLOSED == 0))
 			return NULL;
-		if (peer.ss_family == AF_INET || peer.ss_family == AF_INET6)
+		if (tcp)
 			*events = PEER_CLOSED;
 		return "socket";
 	}
-	if (isatty(fd))
+	if (isatty(fd) || errno == EIO)		/* EIO: it has hung up */
 		return "terminal";
-	if (exit_signal(fd, 0) == -1 && errno != EPERM && errno != ESRCH)
+	if (!is_exit_fd(fd))
 		return NULL;
 	*events = POLLIN;
 	return EXIT_KIND;
@@ -2782,6 +2815,7 @@ struct space {			/* a network namespace of the tree */
 
 struct meter {			/* of a process or a TCP connection */
 	uint64_t id, used, moved;	/* CPU in ticks; bytes */
+	uint64_t reaped;	/* as in struct proc: it grows with each child */
 	pid_t pid;		/* 0: a connection, on port */
 	uint16_t port;
 	bool fades;		/* TIME_WAIT: that it goes means nothing */
@@ -3090,6 +3124,7 @@ read_process(const struct proc *p)
 	m->id = p->ticks << 22 | (uint64_t)p->pid;
 	m->pid = p->pid;
 	m->used = p->cpu;
+	m->reaped = p->reaped;
 	return proc_moved(p->pid, &m->moved);
 }
 
@@ -3142,6 +3177,8 @@ say_change(const struct meter *m, const struct meter *before, bool is_now,
 
 	if (before == NULL && (is_now || !m->fades))
 		what = is_now ? "came" : "went";
+	else if (before != NULL && m->reaped != before->reaped)
+		what = "had a child";
 	else if (before != NULL && m->used > before->used + 1)
 		what = "used CPU";
 	else if (before != NULL && m->moved != before->moved)
@@ -3178,6 +3215,7 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 {
 	const struct sock *s;
 	struct list swap = found.before;
+	static bool was_open;
 	bool busy;
 	pid_t doubt;
 
@@ -3195,6 +3233,8 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 			s = (struct sock *)found.socks.at + i;
 	if (s != NULL)		/* of a Unix socket bytes can't be counted */
 		say_connected("somebody", s, seen, size);
+	busy |= was_open;
+	was_open = s != NULL;
 	return !busy && s == NULL;
 }
 
