@@ -690,14 +690,16 @@ no_owner() {
 	nopoll 'it polls in any case'
 	OW=$ROOT/.build/ownerwrap-posix
 	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
-	for kind in read fifo unix tcp pty; do
+	for kind in read fifo unix pty; do
 		hosted $kind 9 -i 0.1 -g 0
 		lives_on 200 "$SERVER"
 		hang_up USR1
 		expect_stopped
 	done
-	at_end pidfd 9 -- touch started
-	await_line host '^exit '
-	assert_lines host '^exit 125$' 1
-	[ ! -e started ]
+	for kind in tcp pidfd; do	# nothing there tells of their end
+		at_end $kind 9 -- touch started
+		await_line host '^exit '
+		assert_lines host '^exit 125$' 1
+		[ ! -e started ]
+	done
 }
