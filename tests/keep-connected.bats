@@ -447,10 +447,10 @@ RIGHT='must be any, or at most 64 port numbers with commas'
 
 # --- where it can't work ---------------------------------------------------
 
-WHY="the sockets of processes can't be listed here: --keep-if can ask by a command"
+WHY="can't work here: the sockets of processes can't be listed: --keep-if can ask by a command"
 
 @test "keep-connected: with --scope process it is an error" {
-	why="with --scope process the server's tree is not known"
+	why="can't work here: with --scope process the server's tree is not known"
 	refused 125 "ownerwrap[touch]: --keep-connected: $why" \
 		--keep-connected --scope process
 	refused 125 "ownerwrap[touch]: --keep-connected: $why" \
