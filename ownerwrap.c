@@ -46,6 +46,7 @@
 /* ======================================================================== */
 
 #include <sys/types.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -101,6 +102,9 @@
 				/* is back after about 6 s */
 #define HANG_MS		10000	/* a --keep-if that takes longer hangs */
 #define HANGS_MAX	3	/* so many in a row mean "do not keep" */
+#define ATTACH_MS	50	/* between two tries to attach: a stop or a */
+				/* start under way ends in its own time */
+#define STDIO_MS	2000	/* a shared server this short had no client */
 #define DRAIN_MS	10000	/* what a server has not read by then it does */
 				/* not want */
 
@@ -126,7 +130,8 @@
 enum role {
 	FRONT,		/* the host's child: signals in, status out */
 	SUPERVISOR,	/* the server's parent: owners, ladder */
-	STANDIN		/* the front after the supervisor was killed */
+	STANDIN,	/* the front after the supervisor was killed */
+	HOLDER		/* --share: a front without a server of its own */
 };
 
 enum phase {
@@ -185,6 +190,8 @@ struct owner {
 	uint64_t ticks;		/* start time in raw ticks, 0 = not known */
 	int64_t since_ms;	/* when we opened it */
 	int fd;			/* exit descriptor; -1 = polled */
+	int hold;		/* --share: its connection, or -1 */
+	bool fired;		/* poll() has told of one of them */
 	bool parent;		/* polled by the front's ppid */
 	bool pinned;		/* START was given: the ticks must be these */
 	bool gone;
@@ -252,6 +259,7 @@ enum timer {
 	T_RESUME,	/* the front should have said NOTE_RESUMED */
 	T_ASK,		/* the kernel's death signal may have been dropped */
 	T_KEEP,		/* ask the keepers, or: --keep-if hangs */
+	T_SHARE,	/* try to attach again; or to accept */
 	T_IDLE,		/* look whether something happens in the server */
 	TIMERS
 };
@@ -266,6 +274,7 @@ static struct {		/* what was asked for */
 	int signal;
 	enum scope scope;
 	enum leftovers leftovers;
+	const char *share;
 	bool keep_connected, grace_given, kill_given;
 	bool any, poll, quiet, verbose;
 	int log_fd;
@@ -329,9 +338,24 @@ static struct {		/* the server */
 	bool continued;		/* by us: the next word of it is no news */
 } server = { .fd = -1 };
 
+static struct {		/* --share */
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	char lock[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	int lock_fd;		/* the pair's, as long as it lives */
+	int listen_fd;		/* the supervisor's, while others may attach */
+	int hold;		/* a front's connection */
+	int error;		/* the errno of the server's exec */
+	bool started;		/* this front has started the server */
+	bool greeted;		/* the supervisor has answered it */
+	int64_t since_ms;
+	char line[512];		/* of what it says: not yet whole */
+	size_t n;
+} share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
+
 extern char **environ;
-static struct owner owners[OWNERS_MAX];
-static int n_owners;
+static struct owner first_owners[OWNERS_MAX], *owners = first_owners;
+static int n_owners, owners_room = OWNERS_MAX;
+static struct pollfd first_polls[4 + 2 * OWNERS_MAX], *polls = first_polls;
 
 static int64_t
 now_ms(void)
@@ -367,7 +391,7 @@ list_add(struct list *l, size_t size)
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list, proc_age_ms,
  *			proc_moved
- * Sockets		socket_rows, socket_inodes
+ * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
  *			write_nowait, queue_signal, boot_ticks
  *
@@ -410,6 +434,9 @@ close_each(unsigned lo, unsigned hi)
 #endif
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT		0x00000008
+#endif
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD		77
 #endif
 #ifndef CLOCK_BOOTTIME
 #define CLOCK_BOOTTIME		7
@@ -666,6 +693,33 @@ close_from_to(unsigned lo, unsigned hi)
 {
 	if (syscall(SYS_close_range, lo, hi, 0) == -1)	/* before Linux 5.9 */
 		close_each(lo, hi);
+}
+
+/* Who connected fd. */
+static int
+peer_of(int fd, pid_t *pid, uid_t *uid)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1)
+		return -1;
+	*pid = cred.pid;
+	*uid = cred.uid;
+	return 0;
+}
+
+/* An exit descriptor of that process, whatever its number is now. */
+static int
+peer_exit(int fd)
+{
+	socklen_t len = sizeof(int);
+	int pidfd;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == -1)
+		return -1;		/* before Linux 6.5 */
+	set_cloexec(pidfd);
+	return pidfd;
 }
 
 static void
@@ -1087,6 +1141,18 @@ proc_moved(pid_t pid, uint64_t *moved)
 
 
 static int proc_list(struct table *t) { t->n = 0; return not_here(); }
+static int peer_exit(int fd) { (void)fd; return not_here(); }
+
+/* The directory keeps other users out; the process is not known. */
+static int
+peer_of(int fd, pid_t *pid, uid_t *uid)
+{
+	(void)fd;
+	*pid = 0;
+	*uid = geteuid();
+	return 0;
+}
+
 static int adopt_orphans(void) { return not_here(); }
 static int die_with_parent(int signo) { (void)signo; return not_here(); }
 static bool is_exit_fd(int fd) { (void)fd; return false; }
@@ -1829,7 +1895,7 @@ parent_changed(const struct owner *o)
 {
 	struct proc p;
 
-	if (self.role == FRONT)
+	if (self.role != SUPERVISOR)
 		return getppid() != o->pid;
 	return proc_stat(self.front, &p) == 0 && p.ppid != o->pid;
 }
@@ -1846,7 +1912,7 @@ hung_up(struct owner *o)
 
 	if (poll(&p, 1, 0) != 1 || (p.revents & POLLNVAL) != 0)
 		return false;
-	if (o->number != STDIN_FILENO ||
+	if (o->number != STDIN_FILENO || opt.share != NULL ||
 	    ioctl(o->fd, FIONREAD, &unread) == -1 || unread == 0)
 		return true;
 	if (!o->draining || unread < o->unread)
@@ -1856,6 +1922,15 @@ hung_up(struct owner *o)
 	return now_ms() - o->unread_ms >= DRAIN_MS;
 }
 
+/* --share: was the connection closed?  Nothing that comes in is read. */
+static bool
+let_go(const struct owner *o)
+{
+	struct pollfd p = { .fd = o->hold };
+
+	return poll(&p, 1, 0) == 1;
+}
+
 static bool
 owner_gone(struct owner *o)
 {
@@ -1863,6 +1938,11 @@ owner_gone(struct owner *o)
 		return true;	/* an exit descriptor's word is final */
 	if (o->number != -1)
 		return hung_up(o);
+	if (o->hold != -1 && (o->fired || o->fd == -1) && let_go(o))
+		return true;
+	if (o->hold != -1 && (!o->fired || o->pid == 0) &&
+	    (o->fd != -1 || o->pid == 0))
+		return false;
 	if (o->fd != -1)
 		return fd_fired(o->fd);
 	return o->parent ? parent_changed(o) : gone_by_number(o);
@@ -1884,15 +1964,42 @@ owner_open(struct owner *o)
 		    (o->fd != -1 && fd_fired(o->fd));
 }
 
+/* Room for more than can be named, and what poll() needs for them. */
+static bool
+more_room(void)
+{
+	size_t room = 2 * (size_t)owners_room;
+	struct owner *o = malloc(room * sizeof(*o));
+	struct pollfd *p = malloc((4 + 2 * room) * sizeof(*p));
+
+	if (o == NULL || p == NULL) {
+		free(o);
+		free(p);
+		return false;
+	}
+	memcpy(o, owners, (size_t)n_owners * sizeof(*o));
+	memcpy(p, polls, 3 * sizeof(*p));
+	if (owners != first_owners) {
+		free(owners);
+		free(polls);
+	}
+	owners = o;
+	polls = p;
+	owners_room = (int)room;
+	return true;
+}
+
 static struct owner *
 owner_new(void)
 {
-	struct owner *o = &owners[n_owners];
+	struct owner *o;
 
-	if (n_owners == OWNERS_MAX)
+	if (n_owners == owners_room && (self.role != SUPERVISOR ||
+	    !more_room()))
 		return NULL;
-	n_owners++;
-	o->fd = o->number = -1;
+	o = &owners[n_owners++];
+	memset(o, 0, sizeof(*o));
+	o->fd = o->number = o->hold = -1;
 	o->events = POLLIN;
 	return o;
 }
@@ -2180,6 +2287,8 @@ orphaned(void)
 {
 	int gone = 0;
 
+	if (share.listen_fd != -1)
+		return n_owners == 0;	/* those gone were dropped */
 	for (int i = 0; i < n_owners; i++)
 		gone += owners[i].gone;
 	return self.unowned ||
@@ -2703,7 +2812,9 @@ set_title(const char *owner)
 	static char *none[] = { NULL };
 	char title[512];
 	int n = snprintf(title, sizeof(title), "ow-supervisor server=%d%s%s",
-	    (int)server.pid, owner[0] == '\0' ? "" : " owner=", owner);
+	    (int)server.pid, opt.share != NULL ? " share=" :
+	    owner[0] == '\0' ? "" : " owner=",
+	    opt.share != NULL ? share.path : owner);
 	size_t len = (size_t)n < sizeof(title) ? (size_t)n : sizeof(title) - 1;
 
 	environ = none;
@@ -2748,25 +2859,12 @@ become_server(int errno_fd, pid_t parent)
 	_exit(NOT_FOUND);
 }
 
-/*
- * Exactly the descriptors named, and 0 to 2, stay open: the host's pipes,
- * locks and sockets are the server's alone.
- */
+/* Exactly these, and 0 to 2, stay open. */
 static void
-drop_inherited(void)
+close_all_but(const int *keep, int n)
 {
-	int keep[5 + OWNERS_MAX], n = 0;
 	unsigned from = 3;
 
-	keep[n++] = self.peer;
-	keep[n++] = self.signals[0];
-	keep[n++] = self.signals[1];
-	keep[n++] = self.exec_fd;
-	keep[n++] = opt.log_fd;
-	for (int i = 0; self.role == SUPERVISOR && i < n_owners; i++)
-		keep[n++] = owners[i].fd;
-	dup2(self.null_fd, STDIN_FILENO);
-	dup2(self.null_fd, STDOUT_FILENO);
 	for (;;) {	/* the next one to keep, lowest first */
 		unsigned next = UINT_MAX;
 
@@ -2779,6 +2877,29 @@ drop_inherited(void)
 			break;
 		from = next + 1;
 	}
+}
+
+/* The host's pipes, locks and sockets are the server's alone. */
+static void
+drop_inherited(void)
+{
+	int keep[8 + OWNERS_MAX], n = 0;
+
+	if (self.role != SUPERVISOR)
+		share.listen_fd = -1;
+	keep[n++] = share.lock_fd;
+	keep[n++] = share.listen_fd;
+	keep[n++] = share.hold;
+	keep[n++] = self.peer;
+	keep[n++] = self.signals[0];
+	keep[n++] = self.signals[1];
+	keep[n++] = self.exec_fd;
+	keep[n++] = opt.log_fd;
+	for (int i = 0; self.role != FRONT && i < n_owners; i++)
+		keep[n++] = owners[i].fd;
+	dup2(self.null_fd, STDIN_FILENO);
+	dup2(self.null_fd, STDOUT_FILENO);
+	close_all_but(keep, n);
 	if (!self.tty && chdir("/") == -1)
 		say(VERBOSE, "chdir to /: %s", strerror(errno));
 }
@@ -3247,6 +3368,12 @@ static void enter(enum phase next);
 static void deliver(const struct note *n);
 static void stop_asking(void);
 static bool came_with_group(void);
+static bool close_door(bool cancel);
+static void drop_holds(void);
+static void accept_holds(void);
+static void open_channels(int pair[2]);
+static int *share_pair;
+static void leave_server(void) __attribute__((noreturn));
 
 static bool
 in_ladder(void)
@@ -3322,7 +3449,10 @@ say_orphaned(void)
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
 	plan(opt.grace_ms, what, sizeof(what));
-	if (self.unowned)
+	if (opt.share != NULL)
+		say(ORPHANED, "nobody holds %s%s; stopping %s (%s)",
+		    share.path, kept, server_label(who), what);
+	else if (self.unowned)
 		say(ORPHANED, "the front was killed%s; stopping %s (%s)", kept,
 		    server_label(who), what);
 	else if (owners[0].parent && lived < SHORT_MS)
@@ -3374,6 +3504,10 @@ begin(enum reason reason)
 	}
 	if (in_ladder())
 		return;
+	if (!close_door(reason == OWNER_GONE)) {	/* somebody came */
+		enter(server.ended ? LEFT : RUNNING);
+		return;
+	}
 	if (self.reason == NONE) {	/* a stand-in may have been told one */
 		self.reason = reason;
 		self.early = server.ended;
@@ -3601,6 +3735,13 @@ on_owners(void)
 {
 	for (int i = 0; i < n_owners; i++)
 		owners[i].gone = owner_gone(&owners[i]);
+	if (share.listen_fd != -1)
+		drop_holds();
+	if (self.role == HOLDER) {
+		if (orphaned())
+			leave_server();
+		return;
+	}
 	if (orphaned() && (self.phase == RUNNING || self.phase == STARTING ||
 	    self.phase == LEFT)) {
 		if (self.phase == STARTING)
@@ -4242,7 +4383,10 @@ say_started(void)
 		if (owners[i].number == -1)
 			by = EXIT_KIND;
 	}
-	if (list_owners(list, sizeof(list), OWNERS_ALL) == 0)
+	if (opt.share != NULL)
+		say(VERBOSE, "server %d started; shared as %s",
+		    (int)server.pid, share.path);
+	else if (list_owners(list, sizeof(list), OWNERS_ALL) == 0)
 		say(VERBOSE, "server %d started; no owner is watched",
 		    (int)server.pid);
 	else if (polled)
@@ -4278,6 +4422,7 @@ on_exec_failed(int error)
 	siginfo_t si;
 
 	self.status = say_exec_error(error);
+	share.error = error;
 	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOWAIT);
 	server.ended = true;	/* it was at its _exit() */
 	enter(OVER);
@@ -4548,6 +4693,497 @@ supervisor_note(const struct note *n)
 }
 
 /* ======================================================================== */
+/* 11 share: one server, several fronts                                     */
+/* ======================================================================== */
+/*
+ * A front connects to the server's socket, and holds the server as long as the
+ * connection is open and its process lives.  Where nobody listens it takes the
+ * lock and starts a detached pair, the guard (a front without a host) and the
+ * supervisor, who keep the lock for life: no two servers run at once.
+ *
+ * What the supervisor says, a line each: "server PID HASH COMMAND" at once;
+ * "exit STATUS", "signal NUMBER" or "failed ERRNO" at the end.
+ */
+
+static bool
+is_our_socket(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+	    st.st_uid == geteuid();
+}
+
+/* PATH.new is being made, PATH.old being closed: both under the lock. */
+static const char *
+beside(const char *suffix, char buf[128])
+{
+	snprintf(buf, 128, "%s.%s", share.path, suffix);
+	return buf;
+}
+
+static void
+remove_socket(const char *path)
+{
+	if (is_our_socket(path))
+		unlink(path);
+}
+
+static void
+set_address(struct sockaddr_un *un, const char *path)
+{
+	memset(un, 0, sizeof(*un));
+	un->sun_family = AF_UNIX;
+	memcpy(un->sun_path, path, strnlen(path, sizeof(un->sun_path) - 1));
+}
+
+static int
+unix_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	if (fd != -1) {
+		set_cloexec(fd);
+		fcntl(fd, F_SETFL, O_NONBLOCK);
+	}
+	return fd;
+}
+
+/* EAGAIN: its backlog is full. */
+static int
+connect_share(void)
+{
+	struct sockaddr_un un;
+	pid_t pid;
+	uid_t uid;
+	int error, fd = unix_socket();
+
+	set_address(&un, share.path);
+	if (fd != -1 && connect(fd, (struct sockaddr *)&un,
+	    sizeof(un)) == 0 && peer_of(fd, &pid, &uid) == 0) {
+		if (uid == geteuid())
+			return fd;
+		errno = EPERM;
+	}
+	error = errno;
+	if (fd != -1)
+		close(fd);
+	errno = error;
+	return -1;
+}
+
+/*
+ * 1: the lock is ours, 0: another has it, -1: nobody has, and it was not made.
+ * A lock on a file that was removed meanwhile is none.
+ */
+static int
+lock_share(void)
+{
+	int fd = open(share.lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW |
+	    (opt.command != NULL ? O_CREAT : 0), 0600);
+	struct stat here, there;
+	bool busy;
+
+	if (fd == -1 && errno == ENOENT)
+		return -1;
+	if (fd == -1)
+		refuse(NOT_STARTED, "%s: %s", share.lock, strerror(errno));
+	busy = flock(fd, LOCK_EX | LOCK_NB) == -1;
+	if (!busy && fstat(fd, &here) == 0 && lstat(share.lock, &there) == 0 &&
+	    here.st_ino == there.st_ino && here.st_dev == there.st_dev) {
+		share.lock_fd = fd;
+		return 1;
+	}
+	close(fd);
+	return 0;
+}
+
+/* Under the lock: what is there is stale.  Our own hold is the first one. */
+static int
+open_door(void)
+{
+	char new[128], old[128];
+	struct sockaddr_un un;
+	mode_t mask = umask(0177);
+	int done = -1;
+
+	beside("new", new);
+	beside("old", old);
+	remove_socket(new);
+	remove_socket(old);
+	set_address(&un, new);
+	if ((share.listen_fd = unix_socket()) != -1 &&
+	    bind(share.listen_fd, (struct sockaddr *)&un, sizeof(un)) == 0 &&
+	    listen(share.listen_fd, SOMAXCONN) == 0)
+		done = rename(new, share.path);
+	umask(mask);
+	if (done == 0)
+		done = share.hold = connect_share();
+	return done == -1 ? -1 : 0;
+}
+
+/*
+ * Nobody attaches any more.  With cancel, those count who have connected but
+ * were not accepted yet: false, and the door is open again.
+ */
+static bool
+close_door(bool cancel)
+{
+	char old[128];
+
+	if (share.listen_fd == -1)
+		return true;
+	beside("old", old);
+	if (cancel && rename(share.path, old) == 0) {
+		accept_holds();
+		if (n_owners > 0 && rename(old, share.path) == 0)
+			return false;
+	}
+	remove_socket(cancel ? old : share.path);
+	close(share.listen_fd);
+	share.listen_fd = -1;
+	return true;
+}
+
+/* FNV-1a: is it the same command, with the same arguments? */
+static uint64_t
+hash_command(void)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (char **arg = opt.command; *arg != NULL; arg++)
+		for (const char *at = *arg; at == *arg || at[-1] != '\0'; at++)
+			hash = (hash ^ (unsigned char)*at) *
+			    UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static void
+join_command(char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (char **arg = opt.command; *arg != NULL && at < size; arg++)
+		at += (size_t)snprintf(buf + at, size - at, "%s%s",
+		    at == 0 ? "" : " ", *arg);
+	make_harmless(buf, (int)strlen(buf));
+}
+
+static void tell_hold(int fd, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A line so short fits, or the peer does not read. */
+static void
+tell_hold(int fd, const char *fmt, ...)
+{
+	char line[sizeof(share.line)];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* One more hold, or it is closed: another user's, or no memory. */
+static void
+add_hold(int fd)
+{
+	static char greeting[256];
+	static uint64_t hash;
+	struct owner *o;
+	char who[64];
+	pid_t pid;
+	uid_t uid;
+
+	set_cloexec(fd);
+	if (peer_of(fd, &pid, &uid) == -1 || uid != geteuid() ||
+	    (o = owner_new()) == NULL) {
+		close(fd);
+		return;
+	}
+	if (hash == 0) {
+		hash = hash_command();
+		join_command(greeting, sizeof(greeting));
+	}
+	o->pid = pid;
+	o->hold = fd;
+	if (!opt.poll)
+		o->fd = peer_exit(fd);
+	if (o->fd == -1 && pid != 0)
+		owner_open(o);
+	if (opt.log_fd != -1)
+		say(VERBOSE, "%s attached", label_of(pid, who));
+	tell_hold(fd, "server %d %016" PRIx64 " %s\n", (int)server.pid, hash,
+	    greeting);
+}
+
+/* All who wait; again later where descriptors are short. */
+static void
+accept_holds(void)
+{
+	int fd;
+
+	self.timer[T_SHARE] = FOREVER;
+	while ((fd = accept(share.listen_fd, NULL, NULL)) != -1)
+		add_hold(fd);
+	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		set_timer(T_SHARE, opt.interval_ms);
+	if (self.phase == GRACE && n_owners > 0)
+		enter(server.ended ? LEFT : RUNNING);
+}
+
+/* Those gone. */
+static void
+drop_holds(void)
+{
+	for (int i = n_owners - 1; i >= 0; i--) {
+		owners[i].fired = false;
+		if (!owners[i].gone)
+			continue;
+		say(VERBOSE, "%d let go", (int)owners[i].pid);
+		close(owners[i].hold);
+		if (owners[i].fd != -1)
+			close(owners[i].fd);
+		owners[i] = owners[--n_owners];
+	}
+	if (self.timer[T_SHARE] != FOREVER)	/* descriptors are free again */
+		set_timer(T_SHARE, 0);
+}
+
+/* The last words to every front; socket and lock are gone before we are. */
+static void
+end_share(void)
+{
+	char path[128];
+	int status = final_status();
+
+	if (share.lock_fd == -1 || self.role == FRONT)
+		return;
+	close_door(false);
+	if (self.role == STANDIN) {
+		remove_socket(share.path);
+		remove_socket(beside("old", path));
+	}
+	unlink(share.lock);
+	for (int i = 0; i < n_owners; i++)
+		if (share.error != 0)
+			tell_hold(owners[i].hold, "failed %d\n", share.error);
+		else if (status >= BY_SIGNAL)
+			tell_hold(owners[i].hold, "signal %d\n",
+			    status - BY_SIGNAL);
+		else
+			tell_hold(owners[i].hold, "exit %d\n", status);
+}
+
+/* In the pair: nothing of the starter's but directory, environment, limits. */
+static void
+become_pair(int pair[2])
+{
+	int keep[] = { share.lock_fd, share.listen_fd, opt.log_fd };
+
+	self.role = FRONT;
+	self.pid = getpid();
+	self.sid = setsid();
+	n_owners = 0;
+	opt.any = false;
+	share.hold = -1;
+	self.tty = self.tty_saved = false;
+	self.stderr_taken = self.stderr_shared = false;
+	close_all_but(keep, COUNT(keep));
+	self.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	dup2(self.null_fd, STDIN_FILENO);
+	dup2(opt.log_fd != -1 ? opt.log_fd : self.null_fd, STDOUT_FILENO);
+	dup2(STDOUT_FILENO, STDERR_FILENO);
+	open_channels(pair);
+}
+
+/*
+ * Fork the pair, by a child that ends at once: nobody finds it below the
+ * starter.  Signals are blocked until each has a pipe of its own.  1 in the
+ * pair.
+ */
+static int
+start_pair(int pair[2])
+{
+	sigset_t all;
+	pid_t pid;
+	int status = 0;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	if ((pid = fork()) == 0) {
+		if ((pid = fork()) == 0) {
+			become_pair(pair);
+			return 1;
+		}
+		_exit(pid == -1);
+	}
+	if (pid == -1 || waitpid(pid, &status, 0) == -1 || status != 0)
+		refuse(NOT_STARTED, "the guard can't be forked: %s",
+		    strerror(errno));
+	close(share.lock_fd);
+	close(share.listen_fd);
+	share.lock_fd = share.listen_fd = -1;
+	share.started = true;
+	unblock_signals();
+	return 0;
+}
+
+/* T_SHARE in a front: connect, or start, or wait for who does or stops. */
+static void
+try_attach(void)
+{
+	struct stat st;
+	int lock;
+
+	self.timer[T_SHARE] = FOREVER;
+	if (lstat(share.path, &st) == 0 && !is_our_socket(share.path))
+		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
+		    share.path);
+	share.hold = connect_share();
+	if (share.hold != -1 || errno == EAGAIN || errno == EINTR) {
+		if (share.hold == -1)
+			set_timer(T_SHARE, ATTACH_MS);
+		return;
+	}
+	if (errno != ENOENT && errno != ECONNREFUSED)
+		refuse(NOT_STARTED, "%s: %s", share.path, strerror(errno));
+	lock = lock_share();
+	if (opt.command == NULL && lock != 0)
+		refuse(NOT_STARTED, "%s: no server is shared there",
+		    share.path);
+	if (lock != 1) {
+		set_timer(T_SHARE, ATTACH_MS);
+		return;
+	}
+	if (open_door() == -1)
+		refuse(NOT_STARTED, "%s: %s", share.path, strerror(errno));
+	if (start_pair(share_pair) == 1)
+		self.phase = OVER;	/* of this loop: main goes on */
+}
+
+/* The owners of a front are gone: the server may have others. */
+static void
+leave_server(void)
+{
+	char gone[LINE_SIZE / 2];
+	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
+
+	say(ORPHANED, "owner%s %s %s gone; letting go of %s", n > 1 ? "s" : "",
+	    gone, n > 1 ? "are" : "is", share.path);
+	exit(NO_OWNER);
+}
+
+/* To a front alone. */
+static void
+holder_signal(const struct note *n)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
+
+	if (n->pid == self.pid || inherited_ignored[n->signo])
+		return;
+	if (is_ending(n->signo))
+		finish(BY_SIGNAL + n->signo);
+	if (is_terminal_stop(n->signo)) {
+		sigaction(n->signo, &dfl, &old);
+		raise(n->signo);
+		sigaction(n->signo, &old, NULL);
+	}
+}
+
+static void
+on_greeting(int pid, uint64_t hash, const char *command)
+{
+	char mine[256];
+
+	server.pid = pid;
+	share.greeted = true;
+	name_owners();
+	list_owners(mine, sizeof(mine), OWNERS_ALL);
+	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
+	    share.path, mine);
+	drop_inherited();
+	if (opt.command == NULL || hash == hash_command())
+		return;
+	join_command(mine, sizeof(mine));
+	say(DEFAULT, "attached to server %d, which was started as another "
+	    "command: %s, not %s", pid, command, mine);
+}
+
+static void
+on_shared_end(int status)
+{
+	char how_long[32];
+	int64_t lived = now_ms() - share.since_ms;
+
+	if (share.started && lived < STDIO_MS && status != NO_OWNER)
+		say(DEFAULT, "the shared server ended after %s: --share is "
+		    "not for stdio servers", seconds(lived, how_long));
+	finish(status);
+}
+
+static void
+on_share_line(const char *line)
+{
+	uint64_t hash;
+	int n, at = 0;
+
+	if (!share.greeted &&
+	    sscanf(line, "server %d %" SCNx64 " %n", &n, &hash, &at) == 2)
+		on_greeting(n, hash, line + at);
+	else if (sscanf(line, "exit %d", &n) == 1)
+		on_shared_end(n);
+	else if (sscanf(line, "signal %d", &n) == 1)
+		on_shared_end(BY_SIGNAL + n);
+	else if (sscanf(line, "failed %d", &n) == 1)
+		exit(say_exec_error(n));
+}
+
+/* What the supervisor says; its end without a word is one of both killed. */
+static void
+on_share(void)
+{
+	ssize_t n = read(share.hold, share.line + share.n,
+	    sizeof(share.line) - 1 - share.n);
+	char *line = share.line, *end;
+
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		close(share.hold);
+		share.hold = -1;
+		if (share.greeted || share.started) {
+			say(DEFAULT, "the supervisor of %s is gone, without a "
+			    "status", share.path);
+			exit(NOT_STARTED);
+		}
+		set_timer(T_SHARE, 0);	/* it was about to stop */
+		return;
+	}
+	share.n += (size_t)n;
+	share.line[share.n] = '\0';
+	for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+		*end = '\0';
+		on_share_line(line);
+	}
+	share.n = share.n + (size_t)(share.line - line);
+	memmove(share.line, line, share.n + 1);
+}
+
+/* T_SHARE */
+static void
+on_share_timer(void)
+{
+	if (self.role == HOLDER)
+		try_attach();
+	else
+		accept_holds();
+}
+
+/* ======================================================================== */
 /* 12 the loop                                                              */
 /* ======================================================================== */
 /*
@@ -4561,7 +5197,8 @@ static const struct {
 } roles[] = {
 	[FRONT] = { front_signal, front_note },
 	[SUPERVISOR] = { on_copy, supervisor_note },
-	[STANDIN] = { standin_signal, front_note }
+	[STANDIN] = { standin_signal, front_note },
+	[HOLDER] = { holder_signal, NULL }
 };
 
 static void
@@ -4578,7 +5215,7 @@ on_peer(void)
 	self.peer = -1;
 	self.front_stops = 0;
 	if (self.role == SUPERVISOR && !self.alone && has_keepers() &&
-	    !in_ladder())
+	    opt.share == NULL && !in_ladder())
 		lose_front();
 	else if (self.role == SUPERVISOR && !self.alone) {
 		begin(FRONT_KILLED);
@@ -4595,7 +5232,7 @@ on_end(void)
 
 	self.child = false;
 	if (self.role != FRONT) {
-		if (is_parent())
+		if (self.role != HOLDER && is_parent())
 			reap();
 		return;
 	}
@@ -4610,11 +5247,16 @@ on_end(void)
 		stand_in();
 }
 
-/* The exec pipe, or the stand-in's exit descriptor of the server. */
+/*
+ * The exec pipe, the stand-in's exit descriptor of the server, or a front's
+ * connection to a shared one's supervisor.
+ */
 static void
 on_server_fd(short revents)
 {
-	if (self.role != STANDIN)
+	if (self.role == HOLDER)
+		on_share();
+	else if (self.role != STANDIN)
 		on_exec();
 	else if (exit_fired(server.fd, revents)) {
 		server.ended = true;
@@ -4629,6 +5271,8 @@ on_server_fd(short revents)
 static bool
 is_notified(const struct owner *o)
 {
+	if (o->hold != -1 && o->pid == 0)
+		return true;
 	return o->fd != -1 && !o->draining && (o->number == -1 || !opt.poll);
 }
 
@@ -4652,7 +5296,7 @@ static void
 on_tick(void)
 {
 	self.timer[T_TICK] = FOREVER;
-	if (self.role == SUPERVISOR)
+	if (self.role != FRONT)
 		on_owners();
 	else if (parent_changed(&owners[0])) {
 		owners[0].gone = true;		/* said once */
@@ -4663,7 +5307,8 @@ on_tick(void)
 static void (*const on_timer[TIMERS])(void) = {
 	[T_PHASE] = on_phase_end, [T_TICK] = on_tick, [T_HELD] = on_held_end,
 	[T_ALONE] = on_alone, [T_LOOK] = on_look, [T_RESUME] = on_resume,
-	[T_ASK] = on_dropped, [T_KEEP] = on_keep, [T_IDLE] = on_idle_look
+	[T_ASK] = on_dropped, [T_KEEP] = on_keep, [T_IDLE] = on_idle_look,
+	[T_SHARE] = on_share_timer
 };
 
 static int
@@ -4691,44 +5336,80 @@ run_timers(void)
 			on_timer[i]();
 }
 
+/* Behind the first three: the door of a shared server, then the owners. */
+static int
+poll_owners(void)
+{
+	int n = 3;
+
+	if (in_ladder() || (self.role != SUPERVISOR && self.role != HOLDER))
+		return n;
+	if (share.listen_fd != -1 && self.timer[T_SHARE] == FOREVER)
+		polls[n++] = (struct pollfd){ .fd = share.listen_fd,
+		    .events = POLLIN };
+	for (int i = 0; i < n_owners; i++) {
+		struct owner *o = &owners[i];
+
+		if (!o->gone && o->fd != -1 && is_notified(o))
+			polls[n++] = (struct pollfd){ .fd = o->fd,
+			    .events = o->events };
+		if (o->hold != -1)
+			polls[n++] = (struct pollfd){ .fd = o->hold };
+	}
+	return n;
+}
+
+/* Which holds have something to say?  In the order of poll_owners(). */
+static void
+mark_owners(int n)
+{
+	for (int i = 0, at = 3; i < n_owners; i++) {
+		struct owner *o = &owners[i];
+
+		while (at < n && polls[at].fd != o->fd &&
+		    polls[at].fd != o->hold)
+			at++;
+		for (; at < n && (polls[at].fd == o->fd ||
+		    polls[at].fd == o->hold); at++)
+			o->fired |= polls[at].revents != 0;
+	}
+}
+
 static void
 loop(void)
 {
-	struct pollfd table[3 + OWNERS_MAX] = { { .events = POLLIN },
-	    { .events = POLLIN }, { .events = POLLIN } };
-
 	while (self.phase != OVER) {
-		bool watch = self.role == SUPERVISOR && !in_ladder();
 		bool fired = false;
-		int n = 3;
+		int n = poll_owners();
 
-		table[0].fd = self.signals[0];
-		table[1].fd = self.peer;
-		table[2].fd = self.role == STANDIN ? server.fd : self.exec_fd;
-		for (int i = 0; watch && i < n_owners; i++)
-			if (!owners[i].gone && is_notified(&owners[i])) {
-				table[n].events = owners[i].events;
-				table[n++].fd = owners[i].fd;
-			}
-		for (int i = 0; i < n; i++)
-			table[i].revents = 0;
-		if (poll(table, (nfds_t)n, next_timeout()) == -1 &&
+		polls[0] = (struct pollfd){ .fd = self.signals[0],
+		    .events = POLLIN };
+		polls[1] = (struct pollfd){ .fd = self.peer, .events = POLLIN };
+		polls[2] = (struct pollfd){ .fd = self.role == STANDIN ?
+		    server.fd : self.role == HOLDER ? share.hold :
+		    self.exec_fd, .events = POLLIN };
+		if (poll(polls, (nfds_t)n, next_timeout()) == -1 &&
 		    errno != EINTR) {	/* no memory: look by ourselves */
 			poll(NULL, 0, LOOK_MS);
-			table[1].revents = POLLIN;
-			fired = watch;
+			for (int i = 1; i < n; i++)
+				polls[i].revents = i == 2 ? 0 : POLLIN;
 		}
 		drain_signals(roles[self.role].on_signal);
-		if (table[1].revents != 0)
+		if (polls[1].revents != 0)
 			on_peer();
-		if (table[2].revents != 0)
-			on_server_fd(table[2].revents);
+		if (polls[2].revents != 0)
+			on_server_fd(polls[2].revents);
 		if (self.child)
 			on_end();
 		for (int i = 3; i < n; i++)
-			fired |= table[i].revents != 0;
-		if (fired)
+			fired |= polls[i].revents != 0;
+		if (fired) {
+			if (share.listen_fd != -1) {
+				mark_owners(n);
+				accept_holds();
+			}
 			on_owners();
+		}
 		run_timers();
 	}
 }
@@ -4894,6 +5575,13 @@ set_keep_if(const char *value)
 }
 
 static bool
+set_share(const char *value)
+{
+	opt.share = value;
+	return value[0] != '\0' && value[strlen(value) - 1] != '/';
+}
+
+static bool
 set_max_idle(const char *value)
 {
 	return parse_duration(value, &opt.max_idle_ms);
@@ -5003,6 +5691,9 @@ static struct option {
 	{ 0, "keep-if", "COMMAND", false, set_keep_if,
 	    "a command for sh -c",
 	    "keeper: stay while sh -c COMMAND exits 0", NULL, false },
+	{ 0, "share", "NAME|PATH", false, set_share,
+	    "a name, or the path of a socket",
+	    "one server for all; not for stdio servers", NULL, false },
 	{ 0, "max-idle", "SECONDS", false, set_max_idle,
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h; 0 = off",
 	    "stop when nothing happened for so long (off)", NULL, false },
@@ -5290,7 +5981,12 @@ check_keepers(void)
 		    "what processes do can't be measured");
 		opt.max_idle_ms = 0;
 	}
-	if (has_keepers() && !opt.grace_given)
+	if (opt.share != NULL && opt.leftovers == LEFTOVERS_LEAVE) {
+		cannot_work("leftovers", "with --share the server's end is "
+		    "the end of all");
+		opt.leftovers = LEFTOVERS_STOP;
+	}
+	if ((has_keepers() || opt.share != NULL) && !opt.grace_given)
 		opt.grace_ms = KEEP_GRACE_MS;
 }
 
@@ -5305,6 +6001,52 @@ run_alone(void)
 /* ======================================================================== */
 /* 14 main                                                                  */
 /* ======================================================================== */
+
+/*
+ * The directory of NAME's files, made if need be; of a PATH its own.  Others
+ * must not be able to put something else in its place.
+ */
+static void
+check_directory(const char *dir, bool ours)
+{
+	struct stat st;
+
+	if (ours && mkdir(dir, 0700) == -1 && errno != EEXIST)
+		refuse(NOT_STARTED, "%s: %s", dir, strerror(errno));
+	if ((ours ? lstat(dir, &st) : stat(dir, &st)) == -1)
+		refuse(NOT_STARTED, "%s: %s", dir, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || (st.st_mode & 022) != 0 ||
+	    (st.st_uid != geteuid() && st.st_uid != 0))
+		refuse(NOT_STARTED, "%s: must be a directory of this user's or "
+		    "root's that nobody else can write to", dir);
+}
+
+/* NAME or PATH to an absolute path: the supervisor works in /. */
+static void
+set_share_path(void)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR"), *slash;
+	char dir[PATH_MAX] = "", path[2 * PATH_MAX];
+	size_t limit = sizeof(share.path) - sizeof(".lock");
+
+	if ((slash = strrchr(opt.share, '/')) == NULL && run != NULL &&
+	    run[0] == '/')
+		snprintf(dir, sizeof(dir), "%s/ownerwrap", run);
+	else if (slash == NULL)
+		snprintf(dir, sizeof(dir), "/tmp/ownerwrap-%u",
+		    (unsigned)geteuid());
+	else if (opt.share[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
+		refuse(NOT_STARTED, "%s: %s", opt.share, strerror(errno));
+	snprintf(path, sizeof(path), slash == NULL ? "%s/%s.sock" :
+	    opt.share[0] == '/' ? "%s%s" : "%s/%s", dir, opt.share);
+	if (strlen(path) > limit)
+		refuse(NOT_STARTED, "%s: too long for a socket: %zu bytes at "
+		    "most", path, limit);
+	snprintf(share.path, sizeof(share.path), "%s", path);
+	snprintf(share.lock, sizeof(share.lock), "%s.lock", path);
+	*strrchr(path, '/') = '\0';
+	check_directory(path[0] == '\0' ? "/" : path, slash == NULL);
+}
 
 static void
 parse(char **argv)
@@ -5326,7 +6068,7 @@ parse(char **argv)
 		parse_options(argv + 1, pass);
 		apply_environment(pass);
 	}
-	if (opt.command == NULL)
+	if (opt.command == NULL && opt.share == NULL)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 	check_keepers();
 }
@@ -5478,7 +6220,32 @@ rearm_owners(void)
 	}
 }
 
+/* --share: a front attaches, or starts the server.  Returns in the pair. */
+static void
+attach(int pair[2])
+{
+	self.role = HOLDER;
+	self.phase = RUNNING;
+	share.since_ms = now_ms();
+	share_pair = pair;
+	set_timer(T_SHARE, 0);
+	unblock_signals();
+	loop();
+}
+
 static void supervise(void) __attribute__((noreturn));
+
+/* For many holds; the server has its own limit already. */
+static void
+raise_limit(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
 
 /* The last words: the status, the server's pid given back, CONT. */
 static void
@@ -5490,6 +6257,7 @@ conclude(void)
 	if (server.pid != 0)	/* D state: it is not waited for */
 		waitid(P_PID, (id_t)server.pid, &si,
 		    WEXITED | (server.ended ? 0 : WNOHANG));
+	end_share();
 	if (self.peer != -1 && getppid() == self.front)
 		send_signal(self.front, SIGCONT);
 }
@@ -5520,6 +6288,8 @@ supervise(void)
 	if (opt.keep_if != NULL)
 		save_environment();
 	self.exec_fd = fd[0];
+	if (opt.share != NULL)
+		raise_limit();
 	if (pipe_cloexec(self.signals, O_NONBLOCK) == -1) {
 		say(REFUSED, "no descriptors: %s", strerror(errno));
 		send_signal(server.pid, SIGKILL);	/* ENFILE */
@@ -5576,10 +6346,14 @@ main(int argc, char **argv)
 	reserve_descriptors();
 	self.listed = proc_usable();
 	parse(argv);
+	if (opt.share != NULL)
+		set_share_path();
 	look_around();
 	open_owners();
 	open_channels(pair);
 	catch_signals();
+	if (opt.share != NULL)
+		attach(pair);
 	start_supervisor(pair);
 	loop();
 	conclude();
