@@ -4787,7 +4787,7 @@ lock_share(void)
 	if (fd == -1 && errno == ENOENT)
 		return -1;
 	if (fd == -1)
-		refuse(NOT_STARTED, "%s: %s", share.lock, strerror(errno));
+		refuse(NOT_STARTED, "lock %s: %s", share.lock, strerror(errno));
 	busy = flock(fd, LOCK_EX | LOCK_NB) == -1;
 	if (!busy && fstat(fd, &here) == 0 && lstat(share.lock, &there) == 0 &&
 	    here.st_ino == there.st_ino && here.st_dev == there.st_dev) {
@@ -5050,7 +5050,7 @@ try_attach(void)
 		return;
 	}
 	if (errno != ENOENT && errno != ECONNREFUSED)
-		refuse(NOT_STARTED, "%s: %s", share.path, strerror(errno));
+		refuse(NOT_STARTED, "socket %s: %s", share.path, strerror(errno));
 	lock = lock_share();
 	if (opt.command == NULL && lock != 0)
 		refuse(NOT_STARTED, "%s: no server is shared there",
@@ -5060,7 +5060,7 @@ try_attach(void)
 		return;
 	}
 	if (open_door() == -1)
-		refuse(NOT_STARTED, "%s: %s", share.path, strerror(errno));
+		refuse(NOT_STARTED, "socket %s: %s", share.path, strerror(errno));
 	if (start_pair(share_pair) == 1)
 		self.phase = OVER;	/* of this loop: main goes on */
 }
@@ -6012,9 +6012,9 @@ check_directory(const char *dir, bool ours)
 	struct stat st;
 
 	if (ours && mkdir(dir, 0700) == -1 && errno != EEXIST)
-		refuse(NOT_STARTED, "%s: %s", dir, strerror(errno));
+		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
 	if ((ours ? lstat(dir, &st) : stat(dir, &st)) == -1)
-		refuse(NOT_STARTED, "%s: %s", dir, strerror(errno));
+		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode) || (st.st_mode & 022) != 0 ||
 	    (st.st_uid != geteuid() && st.st_uid != 0))
 		refuse(NOT_STARTED, "%s: must be a directory of this user's or "
@@ -6036,7 +6036,7 @@ set_share_path(void)
 		snprintf(dir, sizeof(dir), "/tmp/ownerwrap-%u",
 		    (unsigned)geteuid());
 	else if (opt.share[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
-		refuse(NOT_STARTED, "%s: %s", opt.share, strerror(errno));
+		refuse(NOT_STARTED, "socket %s: %s", opt.share, strerror(errno));
 	snprintf(path, sizeof(path), slash == NULL ? "%s/%s.sock" :
 	    opt.share[0] == '/' ? "%s%s" : "%s/%s", dir, opt.share);
 	if (strlen(path) > limit)

@@ -157,7 +157,7 @@ diagnostics() {
 }
 
 @test "docs: OPTIONS of the manual page lists the options of --help" {
-	help_options | sed "s/ [[A-Z]*[]A-Z:[]*$/ value/" >a
+	help_options | sed "s/ [[A-Z]*[]A-Z:|[]*$/ value/" >a
 	[ "$(wc -l <a)" -ge 14 ]
 	man_options | sed "s/ [^ -][^ ]*$/ value/" >b
 	diff a b
@@ -188,7 +188,7 @@ diagnostics() {
 @test "docs: manual page and README mention no option that does not exist" {
 	help_options | awk '{ print $2 }' | sort -u >known
 	# those of other commands that the examples start
-	printf '%s\n' --bind --port --stdio --init --sig-proxy --watch-bus >>known
+	printf '%s\n' --bind --port --stdio --init --sig-proxy --watch-bus --user >>known
 	{
 		sed '/unknown option/d; s/\\-/-/g; s/Fl -\([a-z]\)/--\1/g' "$man"
 		cat "$readme"
