@@ -4991,6 +4991,7 @@ become_pair(int pair[2])
 	opt.any = false;
 	share.hold = -1;
 	self.tty = self.tty_saved = false;
+	self.own_group = !self.listed && opt.scope != SCOPE_PROCESS;
 	self.stderr_taken = self.stderr_shared = false;
 	close_all_but(keep, COUNT(keep));
 	self.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -5139,7 +5140,7 @@ on_share_line(const char *line)
 	else if (sscanf(line, "signal %d", &n) == 1)
 		on_shared_end(BY_SIGNAL + n);
 	else if (sscanf(line, "failed %d", &n) == 1)
-		exit(say_exec_error(n));
+		exit(opt.command == NULL ? NOT_STARTED : say_exec_error(n));
 }
 
 /* What the supervisor says; its end without a word is one of both killed. */
