@@ -347,7 +347,7 @@ static struct {		/* --share */
 	int error;		/* the errno of the server's exec */
 	bool started;		/* this front has started the server */
 	bool greeted;		/* the supervisor has answered it */
-	int64_t since_ms;
+	int64_t since_ms;	/* ... then */
 	char line[512];		/* of what it says: not yet whole */
 	size_t n;
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
@@ -4772,25 +4772,30 @@ connect_share(void)
 	return -1;
 }
 
+/* A lock on a file that was removed meanwhile is none. */
+static bool
+is_lock(int fd)
+{
+	struct stat here, there;
+
+	return fstat(fd, &here) == 0 && lstat(share.lock, &there) == 0 &&
+	    here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+}
+
 /*
  * 1: the lock is ours, 0: another has it, -1: nobody has, and it was not made.
- * A lock on a file that was removed meanwhile is none.
  */
 static int
 lock_share(void)
 {
 	int fd = open(share.lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW |
 	    (opt.command != NULL ? O_CREAT : 0), 0600);
-	struct stat here, there;
-	bool busy;
 
 	if (fd == -1 && errno == ENOENT)
 		return -1;
 	if (fd == -1)
 		refuse(NOT_STARTED, "lock %s: %s", share.lock, strerror(errno));
-	busy = flock(fd, LOCK_EX | LOCK_NB) == -1;
-	if (!busy && fstat(fd, &here) == 0 && lstat(share.lock, &there) == 0 &&
-	    here.st_ino == there.st_ino && here.st_dev == there.st_dev) {
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_lock(fd)) {
 		share.lock_fd = fd;
 		return 1;
 	}
@@ -4953,7 +4958,10 @@ drop_holds(void)
 		set_timer(T_SHARE, 0);
 }
 
-/* The last words to every front; socket and lock are gone before we are. */
+/*
+ * The last words to every front; socket and lock are gone before we are.  Where
+ * the supervisor is killed after this, they are no longer the guard's.
+ */
 static void
 end_share(void)
 {
@@ -4963,11 +4971,13 @@ end_share(void)
 	if (share.lock_fd == -1 || self.role == FRONT)
 		return;
 	close_door(false);
-	if (self.role == STANDIN) {
-		remove_socket(share.path);
-		remove_socket(beside("old", path));
+	if (is_lock(share.lock_fd)) {
+		if (self.role == STANDIN) {
+			remove_socket(share.path);
+			remove_socket(beside("old", path));
+		}
+		unlink(share.lock);
 	}
-	unlink(share.lock);
 	for (int i = 0; i < n_owners; i++)
 		if (share.error != 0)
 			tell_hold(owners[i].hold, "failed %d\n", share.error);
@@ -5029,6 +5039,7 @@ start_pair(int pair[2])
 	close(share.listen_fd);
 	share.lock_fd = share.listen_fd = -1;
 	share.started = true;
+	share.since_ms = now_ms();
 	unblock_signals();
 	return 0;
 }
@@ -5102,7 +5113,6 @@ on_greeting(int pid, uint64_t hash, const char *command)
 
 	server.pid = pid;
 	share.greeted = true;
-	name_owners();
 	list_owners(mine, sizeof(mine), OWNERS_ALL);
 	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
 	    share.path, mine);
@@ -6041,8 +6051,8 @@ set_share_path(void)
 	snprintf(path, sizeof(path), slash == NULL ? "%s/%s.sock" :
 	    opt.share[0] == '/' ? "%s%s" : "%s/%s", dir, opt.share);
 	if (strlen(path) > limit)
-		refuse(NOT_STARTED, "%s: too long for a socket: %zu bytes at "
-		    "most", path, limit);
+		refuse(NOT_STARTED, "%.256s: too long for a socket: %zu bytes "
+		    "at most", path, limit);
 	snprintf(share.path, sizeof(share.path), "%s", path);
 	snprintf(share.lock, sizeof(share.lock), "%s.lock", path);
 	*strrchr(path, '/') = '\0';
@@ -6227,8 +6237,8 @@ attach(int pair[2])
 {
 	self.role = HOLDER;
 	self.phase = RUNNING;
-	share.since_ms = now_ms();
 	share_pair = pair;
+	name_owners();		/* one may go while we wait */
 	set_timer(T_SHARE, 0);
 	unblock_signals();
 	loop();
