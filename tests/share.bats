@@ -13,6 +13,13 @@ setup() {
 	SOCK=$DIR/t.sock
 }
 
+teardown() {
+	if [[ ${XDG_RUNTIME_DIR-} == /tmp/owtest.* ]]; then
+		rm -rf "$XDG_RUNTIME_DIR"
+	fi
+	harness_teardown
+}
+
 # share [OPTION...] [-- SERVER OPTION...]: a front in the background, with or
 # without a command; sets FRONT, and ERR to what it says. BY=(setsid) before
 # it: begun by this command.
@@ -732,4 +739,642 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 		expect_status 5
 	done
 	until_true "[ -z \"\$(ls -A '$DIR')\" ]"
+}
+
+# --- other programs ---------------------------------------------------------
+
+@test "share: any program holds by connecting, and is told what the manual says" {
+	first -g 0.1 -- -e 3
+	hold
+	await_line "$HELD" .
+	line=$(sed -n 's/^got //p' "$HELD")
+	[[ $line =~ ^"server $SERVER "[0-9a-f]{16}" server -l log -e 3"$ ]] ||
+		fail "it got '$line'"
+	let_go "$A"
+	lives_on 400 "$SERVER"
+	assert_lines "$HELD" '^got ' 1
+	kill -KILL "$HOLD"
+	await_end
+	logged "$HOLD \(hold\) attached"
+	logged "$HOLD let go"
+}
+
+@test "share: who has connected but says and reads nothing holds; one that half closed, too" {
+	first -g 0.1 --
+	for how in -d -s; do
+		hold $how
+		more --
+		let_go "$A" "$FRONT"
+		lives_on 300 "$SERVER"
+		more --
+		A=$FRONT
+		kill -KILL "$HOLD"
+		await_gone "$HOLD"
+	done
+	assert_lines wlog 'nobody holds' 0
+	let_go "$FRONT"
+	await_end
+}
+
+@test "share: a hold whose process is gone counts no more, whoever inherited it" {
+	first -g 0.1 --
+	hold -i
+	await_line "$HELD" '^child '
+	heir=$(sed -n 's/^child //p' "$HELD")
+	track "$heir"
+	await_line wlog "$HOLD let go\$"
+	await_line "$HELD" '^closed'	# the heir had it open till then
+	lives_on 200 "$SERVER" "$A"
+	hold -i
+	let_go "$A"
+	await_end
+}
+
+@test "share: a hold of a server that is stopped is told how it ended" {
+	first -g 0.1 -- -e 9
+	hold
+	kill -KILL "$GUARD"
+	await_end
+	ended "$HOLD" 0
+	assert_lines "$HELD" '^got exit 9$' 1
+	ended "$A" 9
+}
+
+# --- either of the pair -----------------------------------------------------
+
+@test "share: the guard is SIGKILLed: the supervisor stops the server, fronts get its status" {
+	first -g 30 -k 0.3 -- -d -g deaf
+	more --
+	kill -KILL "$GUARD"
+	ended "$A" 137
+	ended "$FRONT" 137
+	await_end
+	refute_alive "$(child_pid log deaf)"
+	logged "the front was killed; stopping server $SERVER \(TERM now, .*\)"
+	assert_lines log '^TERM' 1
+}
+
+@test "share: the supervisor is SIGKILLed: the guard stops the server, fronts end with 125" {
+	first -g 30 -k 0.3 -- -d -g deaf
+	more --
+	kill -KILL "$SUPERVISOR"
+	ended "$A" 125
+	ended "$FRONT" 125
+	front_said "the supervisor of $SOCK is gone, without a status"
+	await_end
+	refute_alive "$(child_pid log deaf)"
+	logged "the supervisor was killed; stopping server $SERVER \(TERM now, .*\)"
+	assert_lines log '^TERM' 1
+}
+
+@test "share: a stop signal to the guard goes to the server, which ends for all" {
+	first -g 30 -- -e 6
+	more --
+	kill "$GUARD"
+	ended "$A" 6
+	ended "$FRONT" 6
+	await_end
+	assert_lines log '^TERM' 1
+}
+
+# --- stopping and starting --------------------------------------------------
+
+# stopping [OPTION...]: a deaf server is being stopped; it takes -k seconds,
+# or till it is killed
+stopping() {
+	first -g 0 "$@" -- -d
+	let_go "$A"
+	await_line log '^TERM'
+	mv log old
+}
+
+@test "share: who comes while the old server is being stopped waits, then starts anew" {
+	stopping -k 1
+	old=$SERVER
+	share -g 0.1 --
+	A=$FRONT
+	share -g 0.1 --
+	lives_on 200 "$A" "$FRONT" "$old"
+	[ ! -e log ]
+	SERVER=$(server_pid log)
+	refute_alive "$old"
+	attached
+	attached "err.$((STARTED - 1))"
+	assert_lines log '^ready' 1
+	SUPERVISOR=$(parent_of "$SERVER") GUARD=$(parent_of "$(parent_of "$SERVER")")
+	let_go "$A" "$FRONT"
+	await_end
+}
+
+@test "share: who waits for the old server's end watches its owners, and its signals" {
+	stopping -k 60
+	new_owner
+	share -p "$OWNER" --
+	sleep 0.2
+	kill -KILL "$OWNER"
+	ended "$FRONT" 124
+	front_said "owner $OWNER \(.*\) is gone; letting go of $SOCK"
+	for name in TERM INT HUP QUIT; do
+		share --
+		sleep 0.1
+		kill -s $name "$FRONT"
+		ended "$FRONT" $((128 + $(kill -l $name)))
+	done
+	share
+	lives_on 200 "$FRONT"
+	assert_alive "$SERVER"
+	kill -KILL "$SERVER"
+	ended "$FRONT" 125
+	front_said "$SOCK: no server is shared there"
+	[ ! -e log ]
+	await_end
+}
+
+@test "share: the old server's lock is kept until its leftovers are gone" {
+	first -g 0 -k 1 -- -g deaf
+	child=$(child_pid log deaf)
+	let_go "$A"
+	await_gone "$SERVER"
+	old=("$SUPERVISOR" "$GUARD")
+	rm log
+	share -g 0.1 --
+	lives_on 200 "$child"
+	[ ! -e log ]
+	SERVER=$(server_pid log)
+	refute_alive "$child"
+	SUPERVISOR=$(parent_of "$SERVER") GUARD=$(parent_of "$(parent_of "$SERVER")")
+	[ "$SUPERVISOR" != "${old[0]}" ]
+	let_go "$FRONT"
+	await_end
+}
+
+@test "share: a hold that comes with the last one's end is not lost" {
+	first -g 0 --
+	b=$A
+	for i in {1..15}; do
+		share --
+		kill "$b"
+		attached
+		finish "$b"
+		b=$FRONT
+	done
+	# Each is attached to a server that lives.
+	let_go "$b"
+	until_true "[ -z \"\$(ls -A '$DIR')\" ]"
+	for pid in $(sed -n 's/^ready //p' log); do
+		refute_alive "$pid"
+	done
+}
+
+@test "share: what a starter that died half-way left is repaired by the next" {
+	mkdir -m 700 "$DIR"
+	for stale in "t.sock" "t.sock.lock" "t.sock.new" "t.sock.old" \
+		"t.sock t.sock.lock t.sock.new t.sock.old"; do
+		rm -f log wlog
+		for file in $stale; do
+			case $file in
+			*.lock) (umask 077 && : >"$DIR/$file") ;;
+			*) talk_once "$DIR/$file" ;;
+			esac
+		done
+		run "$OW" --share t
+		expect_status 125
+		first -g 0 --
+		let_go "$A"
+		await_end
+	done
+}
+
+# talk_once SOCKET: one is left there that nobody listens on
+talk_once() {
+	start talk serve -l talk "$1"
+	until_true "[ -S '$1' ]"
+	kill -KILL "$PID"
+	await_gone "$PID"
+}
+
+@test "share: both of the pair SIGKILLed: the next start repairs it" {
+	first -g 0 --
+	kill -STOP "$GUARD"
+	kill -KILL "$SUPERVISOR"
+	kill -KILL "$GUARD"
+	ended "$A" 125
+	await_gone "$SERVER"	# the kernel's death signal
+	[ -S "$SOCK" ]
+	rm log wlog
+	first -g 0 --
+	let_go "$A"
+	await_end
+}
+
+@test "share: two never run at once: 500 races of starts, stops and kills" {
+	nosan 'too slow'
+	mkdir -m 700 "$DIR"
+	run races -n 500 "$SOCK" "$OW"
+	expect_status 0
+}
+
+# --- security ---------------------------------------------------------------
+
+@test "share: socket and lock are 0600, the directory is 0700, whatever the umask" {
+	umask 0
+	first -g 0 --
+	assert_equal "$(stat -c '%a %n' "$DIR" "$SOCK" "$SOCK.lock" | xargs)" \
+		"700 $DIR 600 $SOCK 600 $SOCK.lock"
+	let_go "$A"
+	await_end
+	umask 0777
+	run "$OW" --share t -q true
+	umask 022
+	expect_status 0
+	assert_equal "$(stat -c %a "$DIR")" 700
+}
+
+# no_share MESSAGE SHARE: nothing is started, one line
+no_share() {
+	run --separate-stderr "$OW" --share "$2" touch started
+	assert_equal "$status" 125 "status for $2"
+	assert_equal "$stderr" "ownerwrap[touch]: $1" "line for $2"
+	[ ! -e started ]
+}
+
+SAFE="must be a directory of this user's or root's that nobody else can write to"
+
+@test "share: a directory that others can write to is refused" {
+	mkdir d
+	for mode in 777 1777 775 757 720; do
+		chmod $mode d
+		no_share "$PWD/d: $SAFE" "$PWD/d/x.sock"
+		no_share "$PWD/d: $SAFE" d/x.sock
+		nothing_in d
+	done
+	no_share "/tmp: $SAFE" "/tmp/x-$OWTEST_ID.sock"
+	mkdir -m 777 "$DIR"
+	chmod 777 "$DIR"
+	no_share "$DIR: $SAFE" t
+	rmdir "$DIR"
+	# The one for names is no link; that of a path may be reached by one.
+	mkdir -m 700 other
+	ln -s "$PWD/other" "$DIR"
+	no_share "$DIR: $SAFE" t
+	ln -s other link
+	run -0 "$OW" --share link/x.sock -q true
+}
+
+@test "share: a directory of another user is refused, one of root's is not" {
+	as_nobody
+	mkdir -m 755 theirs roots
+	chown 64999 theirs
+	no_share "$PWD/theirs: $SAFE" theirs/x.sock
+	nothing_in theirs
+	mkdir "$DIR"
+	chown 64999 "$DIR"
+	no_share "$DIR: $SAFE" t
+	run "${NOBODY[@]}" "$OW" --share roots/x.sock true
+	expect_status 125
+	expect_match 'Permission denied'	# which comes later
+}
+
+@test "share: a directory that is not there, or no directory" {
+	no_share "directory $PWD/nosuch: No such file or directory" nosuch/x.sock
+	: >file
+	no_share "$PWD/file: $SAFE" file/x.sock
+	XDG_RUNTIME_DIR=$PWD/none no_share \
+		"directory $PWD/none/ownerwrap: No such file or directory" t
+}
+
+@test "share: what is at PATH and no socket of ours is an error, never removed" {
+	mkdir -m 700 "$DIR" sub
+	talk_once "$PWD/stale"
+	for kind in file directory fifo link socketlink dangling; do
+		case $kind in
+		file) echo text >"$SOCK" ;;
+		directory) mkdir "$SOCK" ;;
+		fifo) mkfifo "$SOCK" ;;
+		link) ln -s "$BATS_TEST_FILENAME" "$SOCK" ;;
+		socketlink) ln -s "$PWD/stale" "$SOCK" ;;
+		dangling) ln -s "$PWD/sub/made" "$SOCK" ;;
+		esac
+		before=$(stat -c '%i %F %s' "$SOCK")
+		no_share "$SOCK: is there, and no socket of this user" t
+		run --separate-stderr "$OW" --share t
+		expect_status 125
+		assert_equal "$(stat -c '%i %F %s' "$SOCK")" "$before"
+		rm -r "$SOCK"
+	done
+	nothing_in sub
+	[ -S stale ]
+}
+
+@test "share: beside PATH, too: lock and the names between are not followed" {
+	mkdir -m 700 "$DIR" sub
+	ln -s "$PWD/sub/made" "$SOCK.lock"
+	no_share "lock $SOCK.lock: Too many levels of symbolic links" t
+	rm "$SOCK.lock"
+	echo text >"$SOCK.new"
+	no_share "socket $SOCK: Address already in use" t
+	assert_equal "$(cat "$SOCK.new")" text
+	rm "$SOCK.new"
+	ln -s "$PWD/sub/made" "$SOCK.new"
+	no_share "socket $SOCK: Address already in use" t
+	nothing_in sub
+}
+
+@test "share: another user's socket is an error, never removed" {
+	as_nobody
+	mkdir -m 700 "$DIR"
+	talk_once "$SOCK"
+	chown 64999 "$SOCK"
+	no_share "$SOCK: is there, and no socket of this user" t
+	[ -S "$SOCK" ]
+}
+
+# Root's directory lets them in, who have no right to be there.
+@test "share: another user holds nothing, even where the modes let it in" {
+	as_nobody
+	first -g 0.1 --
+	chmod 711 run "$DIR"
+	SOCK=run/ownerwrap/t.sock hold -u 65534
+	assert_lines "$HELD" '^error EACCES$' 1
+	chmod 777 "$SOCK"
+	SOCK=run/ownerwrap/t.sock hold -u 65534
+	await_line "$HELD" '^closed'
+	assert_lines "$HELD" '^got' 0
+	ended "$HOLD" 0
+	assert_lines wlog ' attached$' 1
+	let_go "$A"
+	await_end
+}
+
+@test "share: another user's server is not attached to" {
+	as_nobody
+	chmod 711 run
+	mkdir -m 711 "$DIR"
+	# Bound by us, and listened on by them, who got the descriptor.
+	start "${NOBODY[@]}" talk serve -l talk ./theirs
+	until_true "[ -S theirs ]"
+	chown 0 theirs
+	chmod 777 theirs
+	mv theirs "$SOCK"
+	no_share "socket $SOCK: Operation not permitted" t
+	[ -S "$SOCK" ]
+}
+
+@test "share: a path too long for a socket is refused with the limit" {
+	mkdir -m 700 "$PWD/d"
+	fill=$(printf %0102d 0)
+	room=$((102 - ${#PWD} - 3))
+	no_share "$PWD/d/${fill::room + 1}: too long for a socket: 102 bytes at most" \
+		"d/${fill::room + 1}"
+	run -0 "$OW" --share "d/${fill::room}" -q true
+	run -125 "$OW" --share "$(printf %05000d 0)" true
+	expect_match 'too long for a socket: 102 bytes at most$'
+	until_true '[ -z "$(ls -A d)" ]'
+}
+
+# --- many, and odd ones -----------------------------------------------------
+
+# idle PID...: uses no more than a little CPU in half a second
+idle() {
+	local before
+	before=$(cpu_ticks "$@")
+	sleep 0.5
+	[ $(($(cpu_ticks "$@") - before)) -le 5 ] ||
+		fail "used $(($(cpu_ticks "$@") - before)) ticks"
+}
+
+@test "share: 2,000 connections" {
+	[ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 5000 ] ||
+		skip_or_fail 'needs 5000 descriptors'
+	first -g 0.1 --
+	hold -n 2000
+	assert_lines "$HELD" '^connected 2000$' 1
+	until_true "[ \$(count_lines '$HELD' '^got ') = 2000 ]"
+	[ "${OWNERWRAP_TEST_MODE-}" = poll ] || idle "$SUPERVISOR" "$GUARD"
+	more --
+	let_go "$FRONT" "$A"
+	lives_on 200 "$SERVER"
+	kill -KILL "$HOLD"
+	await_end
+	assert_lines log '^TERM' 1
+}
+
+@test "share: connections that flood bytes, and that come and go" {
+	first -g 0.1 --
+	hold -f -n 20
+	await_line "$HELD" '^wrote'
+	idle "$SUPERVISOR" "$GUARD" "$HOLD"
+	kill -KILL "$HOLD"
+	hold -c 3000
+	lives_on 100 "$SERVER" "$A"
+	kill -KILL "$HOLD"
+	until_true "[ \$(ls /proc/$SUPERVISOR/fd | wc -l) -lt 20 ]"
+	let_go "$A"
+	await_end
+}
+
+@test "share: a full backlog: who comes waits, and is attached" {
+	first -g 0.1 --
+	kill -STOP "$SUPERVISOR"
+	hold -b -n 5000
+	[ "$(sed -n 's/^connected //p' "$HELD")" -lt 5000 ] ||
+		skip_or_fail 'the backlog is never full'
+	share -p $$
+	b=$FRONT
+	new_owner
+	share -p "$OWNER"
+	idle "$b" "$FRONT"
+	kill -KILL "$OWNER"	# its owners are watched meanwhile
+	ended "$FRONT" 124
+	kill -CONT "$SUPERVISOR"
+	attached "err.$((STARTED - 1))"
+	kill -KILL "$HOLD"
+	let_go "$A" "$b"
+	await_end
+}
+
+@test "share: no descriptors left: nobody is harmed, nobody spins, and it heals" {
+	BY=(limits nofile=110 --)
+	first -g 0.1 -i 0.2 --
+	BY=()
+	grep -Eq '^Max open files +110 +110 ' "/proc/$SERVER/limits"
+	hold -n 200
+	b=$HOLD
+	more_held=$(count_lines wlog ' attached$')
+	[ "$more_held" -lt 100 ]
+	idle "$SUPERVISOR" "$GUARD"
+	lives_on 100 "$SERVER" "$A"
+	share -p $$
+	lives_on 100 "$FRONT"
+	kill -KILL "$b"
+	attached
+	let_go "$A"
+	lives_on 300 "$SERVER"
+	let_go "$FRONT"
+	await_end
+}
+
+@test "share: the supervisor takes what the limits allow, the server has the starter's" {
+	start sh -c 'ulimit -Sn 110; exec "$@"' - "$OW" --share t -v -g 0.1 -- server -l log
+	A=$PID
+	SERVER=$(server_pid log)
+	attached
+	assert_equal "$(awk '/^Max open files/ { print $4 }' "/proc/$SERVER/limits")" 110
+	hold -n 200
+	until_true "[ \$(count_lines '$HELD' '^got ') = 200 ]"
+	kill -KILL "$HOLD"
+	let_go "$A"
+	await_gone "$SERVER"
+}
+
+# --- cost -------------------------------------------------------------------
+
+# switches PID...: how often they have waited
+switches() {
+	local pid
+	for pid; do
+		sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$pid/status"
+	done | xargs
+}
+
+@test "share: nobody wakes up while there is nothing to do" {
+	nopoll 'it looks every interval'
+	first -i 0.1 --
+	new_owner
+	more -i 0.1 -p "$OWNER" --
+	hold
+	sleep 0.3
+	before=$(switches "$GUARD" "$SUPERVISOR" "$A" "$FRONT" "$HOLD")
+	[ "$(wc -w <<<"$before")" = 5 ]
+	sleep 1
+	assert_equal "$(switches "$GUARD" "$SUPERVISOR" "$A" "$FRONT" "$HOLD")" "$before"
+	kill "$SERVER"
+	await_end
+}
+
+# --- with other options -----------------------------------------------------
+
+@test "share: --leftovers leave can't be used, wait works" {
+	run --separate-stderr "$OW" --share t --leftovers leave touch started
+	expect_status 125
+	expect_said "ownerwrap[touch]: --leftovers: can't work here: with --share the server's end is the end of all"
+	[ ! -e started ]
+	first -g 0.1 --leftovers wait -- -x 300 -g exit=1200 -e 8
+	begun=$(now_ms)
+	child=$(child_pid log exit=1200)
+	await_gone "$SERVER"
+	assert_alive "$child" "$A"
+	ended "$A" 8
+	refute_alive "$child"
+	await_end
+}
+
+@test "share: --keep-if keeps a server that nobody holds" {
+	: >keep
+	first -g 0.2 -i 0.1 --keep-if "test -e '$PWD/keep'" --
+	let_go "$A"
+	await_line wlog 'no owner left, kept: '
+	lives_on 500 "$SERVER"
+	more --
+	lives_on 100 "$SERVER"
+	let_go "$FRONT"
+	lives_on 400 "$SERVER"
+	rm keep
+	await_end
+	await_line wlog "nobody holds $SOCK, kept no longer; stopping server $SERVER \(.*\)\$"
+}
+
+@test "share: --keep-connected keeps a server that nobody holds" {
+	first -g 0.2 -i 0.1 --keep-connected -- -p
+	await_line log '^port '
+	start talk to "$(sed -n 's/^port /4:/p' log)"
+	client=$PID
+	await_line "$OUT" '^connected'
+	let_go "$A"
+	await_line wlog "no owner left, kept: $client \(talk\) is connected to port"
+	lives_on 500 "$SERVER"
+	kill -KILL "$client"
+	await_end
+}
+
+@test "share: --scope process" {
+	first -g 0.1 --scope process -- -g normal
+	child=$(child_pid log normal)
+	let_go "$A"
+	await_end
+	assert_alive "$child"
+	kill -KILL "$child"
+}
+
+@test "share: OWNERWRAP=off starts the command, and shares nothing" {
+	OWNERWRAP=off run -0 "$OW" --share t touch started
+	[ -e started ]
+	[ ! -e run/ownerwrap ]
+}
+
+# --- altogether -------------------------------------------------------------
+
+# The starter's group is killed, then the second gets TERM, then the third's
+# owner dies.
+demonstration() {
+	BY=(setsid "${AS[@]}")
+	first -g 1 -- -p
+	BY=("${AS[@]}")
+	await_line log '^port '
+	port=$(sed -n 's/^port //p' log)
+	more --
+	b=$FRONT
+	start "${AS[@]}" sleep 300
+	owner=$PID
+	more -p "$owner" --
+	c=$FRONT
+	kill -KILL -- "-$A"
+	until_true "[ \$(count_lines wlog ' let go\$') = 1 ]"
+	answers
+	let_go "$b"
+	until_true "[ \$(count_lines wlog ' let go\$') = 2 ]"
+	answers
+	kill -KILL "$owner"
+	died=$(now_ms)
+	answers
+	ended "$c" 124
+	answers
+	await_end
+	taken 1000 "$died"
+	! answers 2>/dev/null
+	assert_lines log '^ready' 1
+	assert_lines log '^TERM' 1
+}
+
+answers() { (exec 6<>"/dev/tcp/127.0.0.1/$port"); }
+
+@test "share: three owners end one after the other, the server after the last" {
+	demonstration
+}
+
+@test "share: three owners of an ordinary user" {
+	as_nobody
+	AS=("${NOBODY[@]}")
+	# The directory of the tests can be entered by root only.
+	XDG_RUNTIME_DIR=$(mktemp -d /tmp/owtest.XXXXXX)
+	chown 65534 "$XDG_RUNTIME_DIR"
+	DIR=$XDG_RUNTIME_DIR/ownerwrap SOCK=$XDG_RUNTIME_DIR/ownerwrap/t.sock
+	demonstration
+}
+
+@test "share: plain POSIX: attach, let go, stop" {
+	nopoll 'it polls in any case'
+	OW=$ROOT/.build/ownerwrap-posix
+	[ -x "$OW" ] || skip_or_fail 'needs the plain POSIX build'
+	start "$OW" --share t -v -g 0.1 -i 0.1 --log wlog -- server -l log
+	A=$PID
+	SERVER=$(server_pid log)
+	attached
+	SUPERVISOR=$(parent_of "$SERVER") GUARD=$(parent_of "$(parent_of "$SERVER")")
+	share
+	attached
+	kill -KILL "$A"
+	lives_on 300 "$SERVER"
+	let_go "$FRONT"
+	await_end
 }
