@@ -1201,7 +1201,7 @@ idle() {
 	hold -n 200
 	b=$HOLD
 	more_held=$(count_lines wlog ' attached$')
-	[ "$more_held" -lt 100 ]
+	[ "$more_held" -lt 150 ]
 	idle "$SUPERVISOR" "$GUARD"
 	lives_on 100 "$SERVER" "$A"
 	share -p $$
