@@ -10,7 +10,8 @@
 #		OWNERWRAP_BIN=/usr/bin/ownerwrap	an installed program
 #		OWNERWRAP_STRICT=1		a skipped test is a failed one
 #	make sanitize		the tests under ASan and UBSan; valgrind
-#	make stress		thousands of starts that end early (COUNT=, SEED=)
+#	make stress		thousands of starts that end early, and of races for
+#				a shared server (COUNT=, SEED=)
 #	make lint		compilers at their strictest, and the linters
 #	make macos		compiles for macOS; fetches a compiler with npm
 #	make install, make uninstall	PREFIX, BINDIR, MANDIR, DESTDIR
@@ -94,6 +95,11 @@ sanitize: .build/ownerwrap-asan all fixtures
 
 stress: all fixtures
 	COUNT='$(COUNT)' OWNERWRAP_TEST_MODE='$(MODE)' .build/fixtures/stress
+	@dir=$$(mktemp -d) && OWTEST_BIN="$${OWNERWRAP_BIN:-$$PWD/ownerwrap}" && \
+	export OWTEST_BIN && program=$$OWTEST_BIN && \
+	if [ '$(MODE)' = poll ]; then program=.build/fixtures/polling; fi && \
+	(set -x; .build/fixtures/races -n '$(COUNT)' $${SEED:+-s "$$SEED"} \
+		"$$dir/s" "$$program"); status=$$?; rm -rf "$$dir"; exit $$status
 
 demo: all fixtures
 	@sh tests/demo.sh
