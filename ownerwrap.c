@@ -4988,6 +4988,18 @@ end_share(void)
 			tell_hold(owners[i].hold, "exit %d\n", status);
 }
 
+/* What these speak of is not passed on. */
+static void
+forget_listeners(void)
+{
+	if (!names_listener)
+		return;
+	names_listener = false;
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+}
+
 /* In the pair: nothing of the starter's but directory, environment, limits. */
 static void
 become_pair(int pair[2])
@@ -5004,6 +5016,7 @@ become_pair(int pair[2])
 	self.own_group = !self.listed && opt.scope != SCOPE_PROCESS;
 	self.stderr_taken = self.stderr_shared = false;
 	close_all_but(keep, COUNT(keep));
+	forget_listeners();
 	self.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(self.null_fd, STDIN_FILENO);
 	dup2(opt.log_fd != -1 ? opt.log_fd : self.null_fd, STDOUT_FILENO);

@@ -335,6 +335,13 @@ stdio() {
 	[[ $output != *out* ]]
 }
 
+@test "share: listeners that the first front was given are not announced to the server" {
+	listening='export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=x WATCHDOG_PID=$$; exec "$@" 3<.'
+	run -0 sh -c "$listening" - "$OW" --share t -- dump -o dumped
+	[ "$(grep -c '^env LISTEN_' dumped)" = 0 ]
+	[ "$(grep -c '^env WATCHDOG_PID=[0-9]' dumped)" = 1 ]
+}
+
 @test "share: closed standard descriptors of the first front are no trouble" {
 	for closed in 0 0,1,2; do
 		run -0 plain sock "close=$closed" "$OW" --share t -- dump -o fds
