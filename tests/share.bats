@@ -1311,6 +1311,25 @@ switches() {
 	kill -KILL "$child"
 }
 
+@test "share: below another ownerwrap it is spared as a session of its own" {
+	new_owner
+	start "$OW" -p "$OWNER" -g 0 -- sh -c '"$@" & wait' - \
+		"$OW" --share t -v -g 0.2 --log wlog -- server -l log
+	outer=$PID said=$ERR
+	SERVER=$(server_pid log)
+	SUPERVISOR=$(parent_of "$SERVER") GUARD=$(parent_of "$(parent_of "$SERVER")")
+	attached "$said"
+	more
+	kill -KILL "$OWNER"
+	ended "$outer" 124
+	assert_lines "$said" 'left running in their own session: ' 1
+	until_true "[ \$(count_lines wlog ' let go\$') = 1 ]"
+	lives_on 200 "$SERVER" "$FRONT"
+	assert_lines log '^TERM' 0
+	let_go "$FRONT"
+	await_end
+}
+
 @test "share: OWNERWRAP=off starts the command, and shares nothing" {
 	OWNERWRAP=off run -0 "$OW" --share t touch started
 	[ -e started ]
