@@ -408,7 +408,7 @@ RIGHT='must be any, or at most 64 port numbers with commas'
 
 @test "keep-connected: a malformed list of ports is an error" {
 	many=$(seq -s, 1 65)
-	for ports in '' 0 x 70000 65536 -1 80, ,80 80,,81 80-90 ' 80' '80 ' 80,any \
+	for ports in '' 0 x 70000 65536 -1 '80,' ,80 80,,81 80-90 ' 80' '80 ' 80,any \
 		ANY 0x50 "$many"; do
 		refused 125 "ownerwrap[touch]: --keep-connected $ports: $RIGHT" \
 			"--keep-connected=$ports"
@@ -421,7 +421,7 @@ RIGHT='must be any, or at most 64 port numbers with commas'
 }
 
 @test "keep-connected: a malformed variable is a line, and no keeper" {
-	for ports in 0 x 70000 80, ,80; do
+	for ports in 0 x 70000 '80,' ,80; do
 		OWNERWRAP_KEEP_CONNECTED=$ports ow touch started
 		expect_status 0
 		expect_said "ownerwrap[touch]: OWNERWRAP_KEEP_CONNECTED=$ports: ignored, $RIGHT"
@@ -440,7 +440,7 @@ RIGHT='must be any, or at most 64 port numbers with commas'
 	expect_status 0
 	expect_said ''
 	[ -e started ]
-	ow -127 --keep-connected 9500 touch other
+	PATH=/usr/bin:/bin ow -127 --keep-connected 9500 touch other
 	expect_said_match '9500: not found'
 	[ ! -e other ]
 }
@@ -464,6 +464,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 @test "keep-connected: the plain POSIX body says to use --keep-if" {
 	nopoll 'it polls in any case'
 	OW=$ROOT/.build/ownerwrap-posix
+	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
 	refused 125 "ownerwrap[touch]: --keep-connected: $WHY" --keep-connected
 	OWNERWRAP_KEEP_CONNECTED=any ow touch started
 	expect_status 0
@@ -497,7 +498,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 	aarch64) call=198 ;;
 	*) skip 'the number of socket()' ;;
 	esac
-	run --separate-stderr deny EPERM $call -- "$OW" --keep-connected \
+	run --separate-stderr deny EPERM "$call" -- "$OW" --keep-connected \
 		touch started
 	expect_status 125
 	expect_said "ownerwrap[touch]: --keep-connected: $WHY"
@@ -528,7 +529,8 @@ switches() {
 
 # settle_switches: the start is over, front and supervisor sleep for good
 settle_switches() {
-	local last=
+	local last=	# used below, by eval
+	: "$last"
 	until_true '[ "$(switches "$W" "$sup")" = "$last" ] ||
 		{ last=$(switches "$W" "$sup"); sleep 0.2; false; }'
 }
@@ -668,6 +670,7 @@ start_other() {
 }
 
 @test "keep-connected: A is killed, B stays, reloads for 6 s, and goes (73)" {
+	# shellcheck disable=SC2034
 	LIMIT=40
 	serve -- 4			# all of the defaults
 	client "4:$PORT"

@@ -130,6 +130,7 @@ pid_in() {
 @test "keep-if: the plain POSIX body keeps a server, and stops it" {
 	nopoll 'it polls in any case'
 	OW=$ROOT/.build/ownerwrap-posix
+	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
 	yes
 	owned -i 0.1 -g 0.2 --keep-if "$KEEP" -- server -l log
 	orphan
@@ -356,6 +357,7 @@ pid_in() {
 }
 
 @test "keep-if: one that hangs is ended after 10 s and keeps, but not thrice" {
+	# shellcheck disable=SC2034
 	LIMIT=60
 	owned -i 0.1 -g 0 --keep-if "echo \$\$ >>$PWD/asking; exec sleep 300" \
 		-- server -l log
@@ -503,7 +505,7 @@ pid_in() {
 @test "keep-if: the front killed, stderr's reader gets EOF at once" {
 	yes
 	mkfifo stderr
-	cat stderr >read 3>&- &
+	cat stderr >"read" 3>&- &
 	reader=$!
 	track "$reader"
 	start sleep 300
