@@ -3615,6 +3615,8 @@ on_owners(void)
 static bool
 still_orphaned(void)
 {
+	if (self.phase != GRACE)
+		return false;
 	on_owners();
 	if (!orphaned())
 		enter(server.ended ? LEFT : RUNNING);
@@ -4127,8 +4129,12 @@ reap_keeper(void)
 	kill_keeper_session();
 	waitid(P_PID, (id_t)keeper.pid, &si, WEXITED | WNOHANG);
 	set_keeper(0);
-	if (keeper.killed)
+	if (keeper.killed) {
+		if (self.phase == GRACE)
+			self.timer[T_KEEP] = shorter(self.timer[T_KEEP],
+			    now_ms() + opt.interval_ms);
 		return;
+	}
 	keeper.hangs = 0;
 	kept(si.si_code == CLD_EXITED && si.si_status == 0 ?
 	    "--keep-if says so" : NULL);
@@ -4147,6 +4153,8 @@ on_hang(void)
 	keeper.killed = true;
 	kill_keeper_session();
 	kept(yes ? "--keep-if hangs" : NULL);
+	if (self.phase == GRACE)	/* sooner if it is reaped sooner */
+		set_timer(T_KEEP, HANG_MS);
 }
 
 /* End --keep-if now; a second is plenty for one that was killed. */
