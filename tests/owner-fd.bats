@@ -349,6 +349,7 @@ holder() {
 }
 
 @test "owner-fd: 0: a server that never reads is stopped after 10 s" {
+	# shellcheck disable=SC2034	# the helpers' own
 	LIMIT=25
 	hosted -d 100 read 0 -g 0
 	supervisor=$(supervisor_of "$FRONT")
@@ -674,6 +675,7 @@ no_owner() {
 }
 
 @test "owner-fd: it works without /proc" {
+	nosan 'the sanitizer needs /proc'
 	hide_proc
 	AS=("${HIDDEN[@]}")
 	at_end read 9 -g 0 -- server -l log

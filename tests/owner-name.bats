@@ -121,7 +121,7 @@ found() {
 		wait; exec sleep 300'
 	SERVER=$(server_pid log)
 	FRONT=$(cat front)
-	read -r -a shells <shells
+	read -r -a shells <<<"$(cat shells)"
 	track "$FRONT" "$SERVER" "${shells[@]}"
 	assert_equal "$(ps -o ppid= -p "$FRONT" | tr -d ' ')" "${shells[1]}"
 	lives_on 150 "$SERVER"
@@ -341,7 +341,7 @@ found() {
 @test "owner-name: ownerwrap itself, the server, a stranger do not count" {
 	ln -s "$OWNERWRAP_BIN" unique-ow
 	[ "$OW" != "$OWNERWRAP_BIN" ] || OW=$PWD/unique-ow
-	OWTEST_BIN=$PWD/unique-ow
+	export OWTEST_BIN=$PWD/unique-ow
 	named my-editor
 	start ./my-editor
 	for name in unique-ow touch my-editor ow-supervisor; do
@@ -354,7 +354,10 @@ found() {
 
 @test "owner-name: an ownerwrap above counts, by its name" {
 	# As two of them, one configured by the editor, one by the project.
-	start owner -l host "$OW" -g 0 -- "$OW" -n ow-supervisor -g 0 -- server -l log
+	# The supervisor takes its name when the server has begun.
+	start owner -l host "$OW" -g 0 -- sh -c '
+		until [ "$(cat /proc/$PPID/comm)" = ow-supervisor ]; do sleep 0.02; done
+		exec "$0" -n ow-supervisor -g 0 -- server -l log' "$OW"
 	wrapped
 	kill -KILL "$PID"
 	expect_stopped
@@ -554,6 +557,7 @@ found() {
 }
 
 @test "owner-name: where processes can't be listed: 125, a variable is one line" {
+	nosan 'the sanitizer needs /proc'
 	hide_proc
 	run --separate-stderr "${HIDDEN[@]}" "$OW" -n my-editor -- touch started
 	expect_status 125

@@ -74,12 +74,12 @@ up='up [0-9]+s'
 	for order in 'pid fd name' 'fd name pid' 'name pid fd'; do
 		read -r first second third <<<"$order"
 		mixed -g 0
-		end $first
+		end "$first"
 		lives_on 200 "$SERVER"
-		end $second
+		end "$second"
 		lives_on 200 "$SERVER"
 		assert_lines log '^TERM' 0
-		end $third
+		end "$third"
 		expect_stopped
 		said "owners $A \\(sleep, $up\\), fd 9 \\(pipe\\), $C \\(my-editor, $up\\) are gone; stopping server $SERVER \\(TERM now, .*\\)"
 	done
@@ -101,7 +101,7 @@ up='up [0-9]+s'
 	for first in pid fd name; do
 		mixed --any -g 0
 		assert_alive "$SERVER"
-		end $first
+		end "$first"
 		expect_stopped
 		wanted=${line[$first]//%A/"$A \\(sleep, $up\\)"}
 		wanted=${wanted//%C/"$C \\(my-editor, $up\\)"}
@@ -285,7 +285,8 @@ up='up [0-9]+s'
 		done
 		rm -f in
 		mkfifo in
-		exec 8<>in 9<in
+		exec 8<>in
+		exec 9<in
 		plain "$OW" -q --any "${many[@]}" --owner-fd 9 -n bash -g 0 -- sleep 299 \
 			2>/dev/null 3>&- 8<&- &
 		front=$!
@@ -440,7 +441,7 @@ up='up [0-9]+s'
 		[pty]=terminal [pidfd]=pidfd)
 	for kind in "${!name[@]}"; do
 		rm -f log host fifo.7
-		start ends -l host $kind 7 "$OW" -v --owner-fd 7 -g 0 -- server -l log
+		start ends -l host "$kind" 7 "$OW" -v --owner-fd 7 -g 0 -- server -l log
 		SERVER=$(server_pid log)
 		said "server $SERVER started; owner fd 7 \\(${name[$kind]}\\), (watched by poll|polled every 0\\.1s)"
 		assert_equal "$(ps -o args= -p "$(pgrep -P "$(sed -n 's/^cmd //p' host)" -x ow-supervisor)")" \
