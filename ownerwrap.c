@@ -3245,6 +3245,8 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 
 static void enter(enum phase next);
 static void deliver(const struct note *n);
+static void drain_signals(void (*on_signal)(const struct note *));
+static void on_copy(const struct note *n);
 static void stop_asking(void);
 static bool came_with_group(void);
 
@@ -3892,12 +3894,16 @@ on_relay(const struct note *n)
 	deliver(n);
 }
 
-/* T_HELD: no copy came, so the signal was for the front. */
+/*
+ * T_HELD: no copy came, so the signal was for the front.  One that came while
+ * we were held up is in the pipe.
+ */
 static void
 on_held_end(void)
 {
 	int64_t now = now_ms();
 
+	drain_signals(on_copy);
 	self.timer[T_HELD] = FOREVER;
 	for (int i = 0; i < HELD_MAX; i++) {
 		if (!held[i].pending || held[i].delivered)

@@ -305,7 +305,7 @@ pid_in() {
 }
 
 @test "keep-if: what it leaves in its session is killed, whatever its group" {
-	owned -i 0.1 -g 0.5 --keep-if "
+	owned -i 0.1 -g 3 --keep-if "
 		trap '' HUP TERM
 		sleep 300 & echo \$! >>$PWD/one
 		bash -mc 'sleep 300 & echo \$! >>$PWD/two'
