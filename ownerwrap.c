@@ -4007,14 +4007,18 @@ kill_keeper_session(void)
 	}
 }
 
-/* The front must end it, too, if it stands in. */
+/*
+ * The front must end it, too, if it stands in.  A stopped one does not read:
+ * what is said every interval would leave no room for its last note.
+ */
 static void
 set_keeper(pid_t pid)
 {
 	struct note n = { .kind = NOTE_KEEPER, .pid = pid };
 
 	keeper.pid = pid;
-	send_note(&n);
+	if (self.front_stops == 0 && !is_stopped(self.front, false))
+		send_note(&n);
 }
 
 /* The server's environment, before the title overwrites it. */
