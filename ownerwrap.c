@@ -4286,8 +4286,11 @@ on_started(void)
 	set_title(list);
 	if (self.phase == STARTING)
 		enter(RUNNING);
-	if (opt.max_idle_ms > 0)
+	if (opt.max_idle_ms > 0) {
+		keeper.idle_since_ms = now_ms();
+		snprintf(keeper.seen, sizeof(keeper.seen), "its start");
 		set_timer(T_IDLE, 0);
+	}
 }
 
 static void

@@ -738,3 +738,10 @@ switches() {
 	assert_equal "$(switches "$W")" "$front"
 	stop_now
 }
+
+@test "idle: a server that ends at once is no idle one" {
+	for code in 1 2 3 4 5 6; do
+		run "$OW" -p $$ --max-idle 1 -- sh -c "exit $code"
+		[ "$status" -eq "$code" ] || fail "status $status: $output"
+	done
+}
