@@ -34,7 +34,7 @@
  *	- handlers only write a note, everything else happens in one loop.
  *
  * promise			mechanism			sections  cases
- * nothing is left		subreaper, ladder, stand-in	8, 9	  A, C
+ * nothing is left		subreaper, ladder, stand-in	8, 10	  A, C
  * nothing is killed wrongly	exit descriptors, start ticks	3, 7	  A, B
  * nobody notices		witness rule, notes, null fds	6, 8, 10  D to G
  */
@@ -206,11 +206,6 @@ struct proc {			/* one row of the process table */
 	bool known, in_tree, in_scope;
 	struct proc *wrap;	/* the ow-supervisor it is, or hangs below */
 	char name[NAME_SIZE];
-};
-
-struct table {			/* a snapshot, sorted by pid */
-	struct proc *row;
-	size_t n, room;
 };
 
 struct list {			/* elements of one size; grows, never shrinks */
@@ -440,8 +435,10 @@ exit_signal(int fd, int signo)
 	return (int)syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0);
 }
 
-/* pidfd_send_signal(2): EBADF for other files, EINVAL from a namespace inside;
- * a directory of /proc passes as well. */
+/*
+ * pidfd_send_signal(2): EBADF for other files, EINVAL from a namespace inside;
+ * a directory of /proc passes as well.
+ */
 static bool
 is_exit_fd(int fd)
 {
@@ -539,26 +536,9 @@ proc_args(pid_t pid, char *buf, size_t size)
 	return self.listed ? proc_read(pid, "cmdline", buf, size) : -1;
 }
 
-/* A new row at the end of t, NULL and errno if there is no memory. */
-static struct proc *
-table_add(struct table *t)
-{
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 256;
-		struct proc *row = realloc(t->row, room * sizeof(*row));
-
-		if (row == NULL)
-			return NULL;
-		t->row = row;
-		t->room = room;
-	}
-	memset(&t->row[t->n], 0, sizeof(t->row[0]));
-	return &t->row[t->n++];
-}
-
 /* All processes; those that go meanwhile are skipped. */
 static int
-proc_list(struct table *t)
+proc_list(struct list *t)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *e;
@@ -573,7 +553,7 @@ proc_list(struct table *t)
 		if (!isdigit((unsigned char)e->d_name[0]) ||
 		    proc_stat((pid_t)strtol(e->d_name, NULL, 10), &p) == -1)
 			continue;
-		if ((row = table_add(t)) == NULL)
+		if ((row = list_add(t, sizeof(*row))) == NULL)
 			break;
 		*row = p;
 	}
@@ -1086,7 +1066,7 @@ proc_moved(pid_t pid, uint64_t *moved)
 }
 
 
-static int proc_list(struct table *t) { t->n = 0; return not_here(); }
+static int proc_list(struct list *t) { t->n = 0; return not_here(); }
 static int adopt_orphans(void) { return not_here(); }
 static int die_with_parent(int signo) { (void)signo; return not_here(); }
 static bool is_exit_fd(int fd) { (void)fd; return false; }
@@ -1385,6 +1365,15 @@ make_harmless(char *text, int n)
 	for (int i = 0; i < n; i++)
 		if ((unsigned char)text[i] < ' ' || text[i] == 127)
 			text[i] = '?';
+}
+
+/* One more word in a list that may be cut. */
+static void
+add_word(char *list, size_t size, const char *separator, const char *word)
+{
+	size_t at = strlen(list);
+
+	snprintf(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
 }
 
 static void vsay(enum level level, const char *fmt, va_list ap)
@@ -2004,16 +1993,15 @@ own_by_fd(int fd)
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].number == fd)
 			return true;
-	if (fcntl(fd, F_GETFD) != 0 || (kind = owner_kind(fd, &events)) == NULL ||
+	if (fcntl(fd, F_GETFD) != 0 ||
+	    (kind = owner_kind(fd, &events)) == NULL ||
 	    (o = owner_new()) == NULL)
 		return false;
 	o->number = fd;
 	o->events = events;
 	snprintf(o->name, NAME_SIZE, "%s", kind);
-	o->fd = fd;
-	return fd == STDIN_FILENO ?
-	    (o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) != -1 :
-	    set_cloexec(fd) == 0;
+	o->fd = fd == STDIN_FILENO ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
+	return o->fd != -1 && set_cloexec(o->fd) == 0;
 }
 
 /* The kernel's name, of which it has 15 bytes, or the basename of argv[0]. */
@@ -2062,15 +2050,16 @@ own_by_name(const char *name)
 static void
 list_ancestors(char *buf, size_t size)
 {
-	size_t at = 0;
 	pid_t pid = getppid();
+	char who[64];
 	struct proc p;
 
 	buf[0] = '\0';
-	for (int i = 0; i < CHAIN_MAX && at < size && pid != 0 &&
-	    proc_stat(pid, &p) == 0; i++, pid = p.ppid)
-		at += (size_t)snprintf(buf + at, size - at, "%s%d %s",
-		    at == 0 ? "" : ", ", (int)pid, p.name);
+	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0;
+	    i++, pid = p.ppid) {
+		snprintf(who, sizeof(who), "%d %s", (int)pid, p.name);
+		add_word(buf, size, ", ", who);
+	}
 }
 
 /* Does cluster, a shell's option word, take the next word as its value? */
@@ -2240,22 +2229,20 @@ enum owner_list {
 static int
 list_owners(char *buf, size_t size, enum owner_list which)
 {
-	size_t at = 0;
+	char who[64];
 	int n = 0;
 
 	buf[0] = '\0';
 	for (int i = 0; i < n_owners; i++) {
-		struct owner *o = &owners[i];
-		char who[64];
+		const struct owner *o = &owners[i];
 
 		if ((which == OWNERS_GONE && !o->gone) ||
 		    (which == OWNERS_ALIVE && o->gone))
 			continue;
-		if (at < size)
-			at += (size_t)snprintf(buf + at, size - at, "%s%s",
-			    n == 0 ? "" : which == OWNERS_SHORT ? "," : ", ",
-			    which == OWNERS_SHORT ? owner_short(o, who) :
-			    owner_label(o, who));
+		if (which == OWNERS_SHORT)
+			add_word(buf, size, ",", owner_short(o, who));
+		else
+			add_word(buf, size, ", ", owner_label(o, who));
 		n++;
 	}
 	return n;
@@ -2336,7 +2323,8 @@ still_counts(int64_t when_ms)
 	    now_ms() - when_ms < shorter(opt.kill_after_ms, HAD_MS);
 }
 
-static struct table now_table, last_table;
+/* Snapshots of the process table, sorted by pid. */
+static struct list now_table, last_table;
 
 static int
 by_pid(const void *a, const void *b)
@@ -2347,12 +2335,18 @@ by_pid(const void *a, const void *b)
 }
 
 static struct proc *
-find(const struct table *t, pid_t pid)
+row(const struct list *t, size_t i)
+{
+	return (struct proc *)t->at + i;
+}
+
+static struct proc *
+find(const struct list *t, pid_t pid)
 {
 	struct proc key = { .pid = pid };
 
 	return t->n == 0 ? NULL :
-	    bsearch(&key, t->row, t->n, sizeof(key), by_pid);
+	    bsearch(&key, t->at, t->n, sizeof(key), by_pid);
 }
 
 /*
@@ -2361,10 +2355,10 @@ find(const struct table *t, pid_t pid)
  * for the searches.  A torn snapshot may hold a circle: the bound ends it.
  */
 static void
-mark_tree(struct table *t)
+mark_tree(struct list *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		struct proc *p = &t->row[i], *top, *wrap = NULL;
+		struct proc *p = row(t, i), *top, *wrap = NULL;
 		size_t steps = 0;
 		bool inside;
 
@@ -2484,7 +2478,7 @@ remember(struct proc *p)
 static int
 snapshot(void)
 {
-	struct table swap = last_table;
+	struct list swap = last_table;
 	static bool said;
 	int result;
 
@@ -2494,10 +2488,10 @@ snapshot(void)
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
-	qsort(now_table.row, now_table.n, sizeof(*now_table.row), by_pid);
+	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
 	mark_tree(&now_table);
 	for (size_t i = 0; i < now_table.n; i++) {
-		struct proc *p = &now_table.row[i];
+		struct proc *p = row(&now_table, i);
 
 		p->in_scope = p->in_tree && in_scope(p);
 		if (p->in_tree)
@@ -2528,7 +2522,7 @@ look(int signo, int *told)
 		return look_at_group(signo, told);
 	failed = snapshot() == -1;
 	for (size_t i = 0; i < now_table.n; i++) {
-		struct proc *p = &now_table.row[i];
+		struct proc *p = row(&now_table, i);
 
 		if (!p->in_tree || p->pid == server.pid)
 			continue;
@@ -2565,7 +2559,8 @@ look_again_later(void)
 {
 	self.timer[T_LOOK] = FOREVER;
 	for (size_t i = 0; i < now_table.n; i++)
-		if (now_table.row[i].in_tree && !now_table.row[i].in_scope)
+		if (row(&now_table, i)->in_tree &&
+		    !row(&now_table, i)->in_scope)
 			set_timer(T_LOOK, opt.interval_ms);
 }
 
@@ -2573,19 +2568,17 @@ look_again_later(void)
 static bool
 list_rows(bool (*wanted)(const struct proc *), char *buf, size_t size)
 {
-	size_t at = 0;
+	char who[64];
 
 	buf[0] = '\0';
-	for (size_t i = 0; i < now_table.n && at < size; i++) {
-		const struct proc *p = &now_table.row[i];
-		char who[64];
+	for (size_t i = 0; i < now_table.n; i++) {
+		const struct proc *p = row(&now_table, i);
 
 		if (p->in_tree && p->pid != server.pid && !is_dead(p) &&
 		    wanted(p))
-			at += (size_t)snprintf(buf + at, size - at, "%s%s",
-			    at ? ", " : "", label(p->pid, p->name, who));
+			add_word(buf, size, ", ", label(p->pid, p->name, who));
 	}
-	return at > 0;
+	return buf[0] != '\0';
 }
 
 static bool is_spared(const struct proc *p) { return !p->in_scope; }
@@ -2826,8 +2819,7 @@ static struct {			/* what the last look has found */
 	struct list spaces;	/* struct space, ours first */
 	struct list names;	/* struct sock, Unix: it listens on them */
 	struct list socks;	/* struct sock, sorted by id: connections */
-	const uint16_t *ports;	/* only these */
-	int n_ports;		/* 0 = all, and Unix sockets too */
+	bool all;		/* whatever ports --keep-connected names */
 	bool listens[65536];	/* on this port, in the space being read */
 	struct list now, before;	/* struct meter, sorted by id */
 } found;
@@ -2875,10 +2867,10 @@ is_served(const struct sock *s)
 static bool
 is_wanted(const struct sock *s)
 {
-	for (int i = 0; i < found.n_ports && s->name[0] == '\0'; i++)
-		if (found.ports[i] == s->port)
+	for (int i = 0; i < opt.n_ports && s->name[0] == '\0'; i++)
+		if (opt.ports[i] == s->port)
 			return true;
-	return found.n_ports == 0;
+	return found.all || opt.n_ports == 0;
 }
 
 static int
@@ -2946,7 +2938,7 @@ add_space(uint64_t id, pid_t pid)
  * that can't be looked into; a leader that ended before its threads shows none.
  */
 static pid_t
-find_inodes(const struct table *t)
+find_inodes(const struct list *t)
 {
 	uint64_t id;
 
@@ -2956,7 +2948,7 @@ find_inodes(const struct table *t)
 		return self.pid;
 	found.inodes.n = 0;
 	for (size_t i = 0; i < t->n; i++) {
-		const struct proc *p = &t->row[i];
+		const struct proc *p = row(t, i);
 
 		if (p->in_tree && !is_dead(p) && (p->state == 'Z' ||
 		    socket_inodes(p->pid, &found.inodes, &id) == -1 ||
@@ -2986,7 +2978,7 @@ pair_ends(void)
  * lives that connected, the socket that listens where its maker does.
  */
 static pid_t
-find_sockets(const struct table *t, enum rows rows)
+find_sockets(const struct list *t, enum rows rows)
 {
 	pid_t doubt = find_inodes(t);
 
@@ -3026,18 +3018,18 @@ find_outsider(uint64_t id)
 
 /* The process outside the tree that holds this socket, or NULL. */
 static const struct proc *
-find_holder(const struct table *t, uint64_t inode)
+find_holder(const struct list *t, uint64_t inode)
 {
 	static struct list l;
 	uint64_t id;
 
 	for (size_t i = 0; inode != 0 && i < t->n; i++) {
 		l.n = 0;
-		if (!t->row[i].in_tree)
-			socket_inodes(t->row[i].pid, &l, &id);
+		if (!row(t, i)->in_tree)
+			socket_inodes(row(t, i)->pid, &l, &id);
 		for (size_t k = 0; k < l.n; k++)
 			if (((uint64_t *)l.at)[k] == inode)
-				return &t->row[i];
+				return row(t, i);
 	}
 	return NULL;
 }
@@ -3084,8 +3076,7 @@ idle_usable(void)
  * as it is while that one stays.
  */
 static bool
-is_connected(const struct table *t, const uint16_t *ports, int n_ports,
-    char *why, size_t size)
+is_connected(const struct list *t, char *why, size_t size)
 {
 	static uint64_t last;
 	const struct sock *s;
@@ -3095,8 +3086,7 @@ is_connected(const struct table *t, const uint16_t *ports, int n_ports,
 
 	if (why[0] == '\0')
 		last = 0;
-	found.ports = ports;
-	found.n_ports = n_ports;
+	found.all = false;
 	if ((doubt = find_sockets(t, CONNECTED)) != 0) {
 		last = 0;
 		return say_doubt(doubt, why, size);
@@ -3151,15 +3141,15 @@ read_connection(const struct sock *s)
 
 /* All that is measured; 0, or the pid of one that could not be. */
 static pid_t
-read_meters(const struct table *t)
+read_meters(const struct list *t)
 {
 	const struct sock *s = found.socks.at;
 
 	found.now.n = 0;
 	for (size_t i = 0; i < t->n; i++)
-		if (t->row[i].in_tree && !is_dead(&t->row[i]) &&
-		    read_process(&t->row[i]) == -1)
-			return t->row[i].pid;
+		if (row(t, i)->in_tree && !is_dead(row(t, i)) &&
+		    read_process(row(t, i)) == -1)
+			return row(t, i)->pid;
 	for (size_t i = 0; i < found.socks.n; i++)
 		if (read_connection(&s[i]) == -1)
 			return self.pid;
@@ -3211,7 +3201,7 @@ differs(const struct list *l, const struct list *other, bool is_now,
 
 /* Called every interval; the first look has nothing to compare with. */
 static bool
-is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
+is_idle(const struct list *t, bool no_outsiders, char *seen, size_t size)
 {
 	const struct sock *s;
 	struct list swap = found.before;
@@ -3219,7 +3209,7 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 	bool busy;
 	pid_t doubt;
 
-	found.n_ports = 0;
+	found.all = true;
 	if ((doubt = find_sockets(t, COUNTED)) != 0 ||
 	    (doubt = read_meters(t)) != 0)
 		return !say_doubt(doubt, seen, size);
@@ -3237,7 +3227,6 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 	was_open = s != NULL;
 	return !busy && s == NULL;
 }
-
 
 /* ======================================================================== */
 /* 10 phases                                                                */
@@ -3999,7 +3988,7 @@ kill_keeper_session(void)
 		living = 0;
 		snapshot();
 		for (size_t i = 0; i < now_table.n; i++) {
-			struct proc *p = &now_table.row[i];
+			struct proc *p = row(&now_table, i);
 
 			if (p->sid == keeper.pid && !is_dead(p))
 				living += tell(p, SIGKILL);
@@ -4084,6 +4073,12 @@ kept(const char *why)
 	set_timer(T_KEEP, shorter(left, opt.interval_ms));
 }
 
+static int64_t
+hang_ms(void)
+{
+	return opt.interval_ms > HANG_MS ? opt.interval_ms : HANG_MS;
+}
+
 /*
  * Signals stay blocked until the exec: a handler of ours would write into the
  * supervisor's pipe.
@@ -4106,8 +4101,7 @@ start_keeper(void)
 	set_keeper(pid);
 	keeper.killed = false;
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	set_timer(T_KEEP, opt.interval_ms > HANG_MS ? opt.interval_ms :
-	    HANG_MS);
+	set_timer(T_KEEP, hang_ms());
 }
 
 static void
@@ -4118,8 +4112,8 @@ ask_keepers(void)
 	memcpy(why, keeper.why, sizeof(why));
 	if (opt.keep_connected && snapshot() == -1)
 		kept("/proc can't be read");
-	else if (opt.keep_connected && is_connected(&now_table, opt.ports,
-	    opt.n_ports, why, sizeof(why)))
+	else if (opt.keep_connected && is_connected(&now_table, why,
+	    sizeof(why)))
 		kept(why);
 	else if (opt.keep_if != NULL)
 		start_keeper();
@@ -4158,13 +4152,12 @@ on_hang(void)
 	bool yes = ++keeper.hangs < HANGS_MAX;
 
 	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as %s",
-	    seconds(opt.interval_ms > HANG_MS ? opt.interval_ms : HANG_MS,
-	    how_long), yes ? "keep" : "do not keep");
+	    seconds(hang_ms(), how_long), yes ? "keep" : "do not keep");
 	keeper.killed = true;
 	kill_keeper_session();
 	kept(yes ? "--keep-if hangs" : NULL);
 	if (self.phase == GRACE)	/* sooner if it is reaped sooner */
-		set_timer(T_KEEP, HANG_MS);
+		set_timer(T_KEEP, hang_ms());
 }
 
 /* End --keep-if now; a second is plenty for one that was killed. */
@@ -4206,7 +4199,7 @@ on_keep(void)
 			keeper.no_since_ms = now_ms();
 	}
 	if (keeper.pid != 0 && late)
-		set_timer(T_KEEP, HANG_MS);
+		set_timer(T_KEEP, hang_ms());
 	else if (keeper.pid != 0)
 		on_hang();
 	else if (still_orphaned())
@@ -4238,8 +4231,8 @@ on_idle_look(void)
 		return;
 	}
 	plan(0, what, sizeof(what));
-	say(ORPHANED, "nothing happened for %s (the last: %s); stopping %s (%s)",
-	    seconds(opt.max_idle_ms, how_long), keeper.seen,
+	say(ORPHANED, "nothing happened for %s (the last: %s); "
+	    "stopping %s (%s)", seconds(opt.max_idle_ms, how_long), keeper.seen,
 	    server_label(who), what);
 	begin(IDLE);
 }
@@ -4569,7 +4562,7 @@ supervisor_note(const struct note *n)
 }
 
 /* ======================================================================== */
-/* 12 the loop                                                              */
+/* 11 the loop                                                              */
 /* ======================================================================== */
 /*
  * One for all roles.  What differs is in this table; the order is always:
@@ -4755,7 +4748,7 @@ loop(void)
 }
 
 /* ======================================================================== */
-/* 13 options                                                               */
+/* 12 options                                                               */
 /* ======================================================================== */
 
 static bool
@@ -5066,8 +5059,8 @@ show_help(const char *value)
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
-	printf("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a value "
-	    "can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the command "
+	printf("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
+	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the command "
 	    "alone.  Exit status: the\nserver's; 124 no owner; 125 not started; "
 	    "126 can't be executed; 127 not found.\n");
 	exit(0);
@@ -5324,7 +5317,7 @@ run_alone(void)
 }
 
 /* ======================================================================== */
-/* 14 main                                                                  */
+/* 13 main                                                                  */
 /* ======================================================================== */
 
 static void
@@ -5422,7 +5415,6 @@ static void
 open_named_owners(void)
 {
 	char list[LINE_SIZE / 2], names[LINE_SIZE / 4] = "";
-	size_t at = 0;
 
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].number == -1)
@@ -5433,10 +5425,8 @@ open_named_owners(void)
 		if (!own_by_name(owner_names[i])) {
 			say(VERBOSE, "no ancestor is called %s: skipped",
 			    owner_names[i]);
-			if (at < sizeof(names))
-				at += (size_t)snprintf(names + at,
-				    sizeof(names) - at, "%s%s", at == 0 ? "" :
-				    " or ", owner_names[i]);
+			add_word(names, sizeof(names), " or ",
+			    owner_names[i]);
 		}
 	if (n_owners > 0)
 		return;
