@@ -229,7 +229,9 @@ struct sock {			/* one row of the socket tables */
 	uint64_t inode;		/* 0: nobody's yet, or nobody's any more */
 	uint64_t peer;		/* inode of the other end; 0 = not known */
 	uint16_t port, peer_port;	/* TCP */
-	char name[109];		/* Unix: the address, its NULs as "@"; or "" */
+	uint32_t addr[4];	/* TCP, ours; IPv4 as mapped into IPv6 */
+	char name[109];		/* Unix: the address, its NULs as "@"; "@": */
+				/* it has none; TCP: "" */
 	uint8_t state;
 	bool local;		/* TCP: both ends have the same address */
 	bool held;		/* the tree has it */
@@ -361,7 +363,7 @@ list_add(struct list *l, size_t size)
  * Exit descriptors	exit_open, exit_fired, exit_signal
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list, proc_age_ms,
- *			proc_moved
+ *			proc_moved, proc_slept
  * Sockets		socket_rows, socket_inodes
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
  *			write_nowait, queue_signal, boot_ticks
@@ -741,6 +743,7 @@ set_ends(struct sock *s, uint64_t space, bool v4, uint32_t addr[2][4],
 	for (int i = 0; i < 10; i++)	/* multiply and fold: a plain hash */
 		s->id = (s->id ^ s->id >> 32 ^ end[i / 5 ^ low][i % 5]) *
 		    UINT64_C(0x9e3779b97f4a7c15);
+	memcpy(s->addr, end[0], sizeof(s->addr));
 	s->local = memcmp(end[0], end[1], sizeof(addr[0])) == 0;
 	s->port = ntohs(port[0]);
 	s->peer_port = ntohs(port[1]);
@@ -806,8 +809,10 @@ see_unix(const char *at, const char *end, see_fn *see)
 	at += sizeof(d);
 	s.state = d.state;
 	s.inode = d.inode;
-	if ((name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL)
-		return 0;
+	if ((name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL) {
+		name = "";
+		len = 1;
+	}
 	if (len > 0 && *name != '\0')		/* a path, with its NUL */
 		len = strnlen(name, len);
 	for (size_t i = 0; i < len && i < sizeof(s.name) - 1; i++)
@@ -1000,6 +1005,31 @@ socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 	return e == NULL ? 0 : -1;
 }
 
+/* How often pid's threads went to sleep: proc_pid_status(5). */
+static int
+proc_slept(pid_t pid, uint64_t *n)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	char path[64], buf[4096];
+	const char *at = NULL;
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	if ((dir = opendir(path)) == NULL)
+		return -1;
+	*n = 0;
+	while ((e = readdir(dir)) != NULL) {
+		snprintf(path, sizeof(path), "task/%.20s/status", e->d_name);
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
+		    (at = strstr(buf, key)) != NULL)
+			*n += strtoull(at + sizeof(key) - 1, NULL, 10);
+	}
+	closedir(dir);
+	return at == NULL ? -1 : 0;
+}
+
 /* Bytes and calls of read and write: the first four lines of proc_pid_io(5). */
 static int
 proc_moved(pid_t pid, uint64_t *moved)
@@ -1062,6 +1092,13 @@ static int
 proc_moved(pid_t pid, uint64_t *moved)
 {
 	(void)pid, (void)moved;
+	return not_here();
+}
+
+static int
+proc_slept(pid_t pid, uint64_t *n)
+{
+	(void)pid, (void)n;
 	return not_here();
 }
 
@@ -1358,13 +1395,32 @@ write_syslog(const char *text)
 	close(fd);
 }
 
+/* The length of the UTF-8 character at s; 0 if it is none, or a control. */
+static int
+printable_length(const unsigned char *s)
+{
+	int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 :
+	    *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+
+	for (int i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if (*s < ' ' || *s == 127 || (*s == 0xc2 && s[1] < 0xa0))
+		return 0;
+	return n;
+}
+
 /* Names are other people's bytes: no line break, no escape sequence. */
 static void
 make_harmless(char *text, int n)
 {
-	for (int i = 0; i < n; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 127)
+	for (int i = 0, len; i < n; i += len) {
+		len = printable_length((unsigned char *)text + i);
+		if (len == 0 || i + len > n) {
 			text[i] = '?';
+			len = 1;
+		}
+	}
 }
 
 /* One more word in a list that may be cut. */
@@ -2809,6 +2865,7 @@ struct space {			/* a network namespace of the tree */
 struct meter {			/* of a process or a TCP connection */
 	uint64_t id, used, moved;	/* CPU in ticks; bytes */
 	uint64_t reaped;	/* as in struct proc: it grows with each child */
+	uint64_t slept;		/* grows with each sleep; 0 = not measured */
 	pid_t pid;		/* 0: a connection, on port */
 	uint16_t port;
 	bool fades;		/* TIME_WAIT: that it goes means nothing */
@@ -2820,7 +2877,9 @@ static struct {			/* what the last look has found */
 	struct list names;	/* struct sock, Unix: it listens on them */
 	struct list socks;	/* struct sock, sorted by id: connections */
 	bool all;		/* whatever ports --keep-connected names */
-	bool listens[65536];	/* on this port, in the space being read */
+	struct list listeners;	/* struct sock, TCP: the same, in the space */
+	bool listens[65536];	/* being read; on any address of this port */
+	bool talks;		/* the tree has Unix connections elsewhere */
 	struct list now, before;	/* struct meter, sorted by id */
 } found;
 
@@ -2854,20 +2913,41 @@ is_held(uint64_t inode)
 }
 
 static bool
+is_unix(const struct sock *s)
+{
+	return s->name[0] != '\0';
+}
+
+/* Does a socket bound to addr get what comes for all addresses? */
+static bool
+is_wildcard(const uint32_t addr[4])
+{
+	return addr[0] == 0 && addr[1] == 0 && addr[3] == 0 &&
+	    (addr[2] == 0 || addr[2] == htonl(0xffff));
+}
+
+/* Is s on what the tree listens on? */
+static bool
 is_served(const struct sock *s)
 {
-	const struct sock *listener = found.names.at;
+	const struct list *l = is_unix(s) ? &found.names : &found.listeners;
+	const struct sock *listener = l->at;
 
-	for (size_t i = 0; i < found.names.n && s->name[0] != '\0'; i++)
-		if (strcmp(listener[i].name, s->name) == 0)
+	if (!is_unix(s) && !found.listens[s->port])
+		return false;		/* most, at no cost */
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(listener[i].name, s->name) == 0 &&
+		    (is_unix(s) || (listener[i].port == s->port &&
+		    (is_wildcard(listener[i].addr) || memcmp(listener[i].addr,
+		    s->addr, sizeof(s->addr)) == 0))))
 			return true;
-	return s->name[0] == '\0' && found.listens[s->port];
+	return false;
 }
 
 static bool
 is_wanted(const struct sock *s)
 {
-	for (int i = 0; i < opt.n_ports && s->name[0] == '\0'; i++)
+	for (int i = 0; i < opt.n_ports && !is_unix(s); i++)
 		if (opt.ports[i] == s->port)
 			return true;
 	return found.all || opt.n_ports == 0;
@@ -2892,20 +2972,20 @@ see_listening(const struct sock *s)
 	if (s->state != LISTEN || !is_held(s->inode) || !is_wanted(s) ||
 	    is_served(s))
 		return 0;
-	if (s->name[0] != '\0')
+	if (is_unix(s))
 		return keep_sock(&found.names, s);
 	found.listens[s->port] = true;
-	return 0;
+	return keep_sock(&found.listeners, s);
 }
 
 /* Kept: what the tree holds or serves, and what may be the other end of it. */
 static int
 see_connection(const struct sock *s)
 {
-	bool tcp = s->name[0] == '\0';
+	bool wanted = is_unix(s) ? found.all && is_held(s->inode) :
+	    found.listens[s->peer_port] || is_held(s->inode);
 
-	if (s->state != LISTEN && (is_served(s) || (tcp &&
-	    (found.listens[s->peer_port] || is_held(s->inode)))))
+	if (s->state != LISTEN && (wanted || is_served(s)))
 		return keep_sock(&found.socks, s);
 	return 0;
 }
@@ -2967,7 +3047,7 @@ pair_ends(void)
 
 	sort(&found.socks, sizeof(*s));
 	for (size_t i = 1; i < found.socks.n; i++)
-		if (s[i].id == s[i - 1].id && s[i].name[0] == '\0') {
+		if (s[i].id == s[i - 1].id && !is_unix(&s[i])) {
 			s[i].peer = s[i - 1].inode;
 			s[i - 1].peer = s[i].inode;
 		}
@@ -2987,6 +3067,7 @@ find_sockets(const struct list *t, enum rows rows)
 		const struct space *in = (struct space *)found.spaces.at + i;
 
 		memset(found.listens, 0, sizeof(found.listens));
+		found.listeners.n = 0;
 		if (socket_rows(in->pid, in->id, LISTENING, see_listening) ||
 		    socket_rows(in->pid, in->id, rows, see_connection))
 			doubt = in->pid ? in->pid : self.pid;
@@ -3038,7 +3119,7 @@ find_holder(const struct list *t, uint64_t inode)
 static void
 say_connected(const char *who, const struct sock *s, char *buf, size_t size)
 {
-	if (s->name[0] != '\0')
+	if (is_unix(s))
 		snprintf(buf, size, "%s is connected to %s", who, s->name);
 	else
 		snprintf(buf, size, "%s is connected to port %d", who, s->port);
@@ -3095,7 +3176,7 @@ is_connected(const struct list *t, char *why, size_t size)
 	if (s != NULL && s->id != last) {
 		if ((p = find_holder(t, s->peer)) != NULL)
 			label(p->pid, p->name, who);
-		else if (s->peer != 0 || s->name[0] != '\0')
+		else if (s->peer != 0 || is_unix(s))
 			snprintf(who, sizeof(who), "somebody");
 		say_connected(who, s, why, size);
 	}
@@ -3115,6 +3196,8 @@ read_process(const struct proc *p)
 	m->pid = p->pid;
 	m->used = p->cpu;
 	m->reaped = p->reaped;
+	if (found.talks && proc_slept(p->pid, &m->slept) == -1)
+		return -1;
 	return proc_moved(p->pid, &m->moved);
 }
 
@@ -3127,7 +3210,7 @@ read_connection(const struct sock *s)
 {
 	struct meter *m;
 
-	if (s->name[0] != '\0' || !(s->held || s->served ||
+	if (is_unix(s) || !(s->held || s->served ||
 	    (s->state == TIME_WAIT && s->local)))
 		return 0;
 	if ((m = list_add(&found.now, sizeof(*m))) == NULL)
@@ -3173,6 +3256,8 @@ say_change(const struct meter *m, const struct meter *before, bool is_now,
 		what = "used CPU";
 	else if (before != NULL && m->moved != before->moved)
 		what = "read or wrote";
+	else if (before != NULL && m->slept != before->slept)
+		what = "was woken";
 	if (what == NULL)
 		return false;
 	if (m->pid != 0)
@@ -3199,6 +3284,44 @@ differs(const struct list *l, const struct list *other, bool is_now,
 	return false;
 }
 
+/*
+ * The bytes of a Unix socket can't be counted.  One that is open on what the
+ * tree listens on is activity, and told here; with one of another kind that
+ * leads out of the tree (a host's socketpair, a client's connection) each time
+ * that a process was woken is.
+ */
+static const struct sock *
+find_unix(void)
+{
+	const struct sock *s = found.socks.at, *open = NULL;
+
+	found.talks = false;
+	for (size_t i = 0; i < found.socks.n; i++)
+		if (is_unix(&s[i]) && s[i].served)
+			open = &s[i];
+		else if (is_unix(&s[i]) && !is_held(s[i].peer))
+			found.talks = true;
+	return open;
+}
+
+/* One that is stopped can't do anything: that is no idleness. */
+static bool
+is_frozen(const struct list *t, char *seen, size_t size)
+{
+	char who[64];
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct proc *p = row(t, i);
+
+		if (p->in_tree && (p->state == 'T' || p->state == 't')) {
+			snprintf(seen, size, "%s was stopped",
+			    label(p->pid, p->name, who));
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Called every interval; the first look has nothing to compare with. */
 static bool
 is_idle(const struct list *t, bool no_outsiders, char *seen, size_t size)
@@ -3210,18 +3333,18 @@ is_idle(const struct list *t, bool no_outsiders, char *seen, size_t size)
 	pid_t doubt;
 
 	found.all = true;
-	if ((doubt = find_sockets(t, COUNTED)) != 0 ||
-	    (doubt = read_meters(t)) != 0)
+	doubt = find_sockets(t, COUNTED);
+	s = find_unix();
+	if (doubt != 0 || (doubt = read_meters(t)) != 0)
 		return !say_doubt(doubt, seen, size);
 	busy = differs(&found.now, &swap, true, seen, size) ||
-	    differs(&swap, &found.now, false, seen, size);
+	    differs(&swap, &found.now, false, seen, size) ||
+	    is_frozen(t, seen, size);
 	found.before = found.now;
 	found.now = swap;
-	s = no_outsiders ? find_outsider(0) : NULL;
-	for (size_t i = 0; i < found.socks.n && s == NULL; i++)
-		if (((struct sock *)found.socks.at)[i].name[0] != '\0')
-			s = (struct sock *)found.socks.at + i;
-	if (s != NULL)		/* of a Unix socket bytes can't be counted */
+	if (s == NULL && no_outsiders)
+		s = find_outsider(0);
+	if (s != NULL)
 		say_connected("somebody", s, seen, size);
 	busy |= was_open;
 	was_open = s != NULL;
@@ -4774,6 +4897,9 @@ set_owner_name(const char *value)
 {
 	struct proc p;
 
+	for (int i = 0; i < n_names; i++)
+		if (strcmp(owner_names[i], value) == 0)
+			return true;
 	if (value[0] == '\0' || n_names == OWNERS_MAX ||
 	    proc_stat(self.pid, &p) == -1)
 		return false;

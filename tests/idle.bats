@@ -745,3 +745,30 @@ switches() {
 		[ "$status" -eq "$code" ] || fail "status $status: $output"
 	done
 }
+
+@test "idle: to talk by recv and send on the host's socketpair is activity" {
+	start sleep 300
+	O=$PID
+	start busy host quiet "$OW" -p "$O" -i 0.1 --max-idle 0.8 -- \
+		busy echo log
+	W=$PID
+	S=$(server_pid log)
+	track "$S"
+	lives_on 2000 "$S"
+	: >quiet
+	finish "$W"
+	expect_status 124
+	refute_alive "$S"
+	said "nothing happened for 0.8s \(the last: $S \(busy\) was woken\); .*"
+}
+
+@test "idle: a server that is stopped is not idle before it goes on" {
+	serve --max-idle 0.6 -- server -l log
+	kill -STOP "$S"
+	lives_on 1500 "$S"
+	begin=$(now_ms)
+	kill -CONT "$S"
+	finish "$W"
+	expect_status 124
+	taken 600 "$begin"
+}

@@ -803,3 +803,13 @@ start_other() {
 	expect_stopped
 	assert_lines "$ERR" . 3
 }
+
+@test "keep-connected: the same port at another address is another server's" {
+	serve -g 0.2 -i 0.1 -- 4
+	start talk serve -l elsewhere "6:$PORT"
+	await_line elsewhere '^ready '
+	client "6:$PORT"
+	orphan
+	expect_stopped
+	assert_lines "$ERR" 'kept' 0
+}

@@ -515,3 +515,12 @@ serve() {
 	run sock close=2 "$OW" -- sh -c 'sleep 300 & exit 3'
 	expect_status 3
 }
+
+@test "messages: names in UTF-8 stay, control characters and other bytes do not" {
+	for pair in $'caf\xc3\xa9=caf\xc3\xa9' $'a\nb=a?b' $'a\x1b[31m=a?[31m' \
+		$'a\x9b31m=a?31m' $'a\xc2\x9b31m=a??31m' $'\xff\xc3=??' \
+		$'\xe2\x82\xac\xf0\x9f\x98\x80=\xe2\x82\xac\xf0\x9f\x98\x80'; do
+		run -127 --separate-stderr "$OW" -- "./${pair%=*}"
+		expect_said "ownerwrap[${pair#*=}]: ./${pair#*=}: not found, or its interpreter is not"
+	done
+}
