@@ -590,6 +590,7 @@ no_owner() {
 	said "server $SERVER started; owner $OWNER \\(sleep, up [0-9]+s\\), .*"
 	hang_up USR1
 	lives_on 250 "$SERVER"
+	[ -e "/proc/$SERVER/fd/9" ]	# is not looked at, so not taken away
 	kill -KILL "$OWNER"
 	expect_stopped
 }
