@@ -47,8 +47,7 @@ load helper
 	start owner -t -l olog "$OW" -g 0 -- server -l log
 	owner=$PID
 	S=$(server_pid log)
-	await_line olog '^cmd '
-	W=$(sed -n 's/^cmd //p' olog)
+	W=$(pid_in olog cmd)
 	until_true '[ "$(ls "/proc/$owner/task" | wc -l)" = 1 ]'
 	sleep 1
 	assert_alive "$S" "$W" "$owner"

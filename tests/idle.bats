@@ -18,27 +18,17 @@ serve() {
 # serve_busy [OPTION...] -- BUSY OPTION...: it is busy in any case until `go`.
 # Sets SUP, the supervisor.
 serve_busy() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
-	serve "${options[@]}" -- busy -l log -s server.times -g go "$@"
+	at_dashes "$@"
+	serve "${BEFORE[@]}" -- busy -l log -s server.times -g go "${AFTER[@]}"
 	SUP=$(supervisor_of "$W")
 }
 
 # serve_gated [OPTION...] -- SERVER OPTION...: the same for the usual server,
 # with a child that ends at `go`
 serve_gated() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
-	serve "${options[@]}" -- sh -c 'busy gate go & exec "$@"' - \
-		server -l log "$@"
+	at_dashes "$@"
+	serve "${BEFORE[@]}" -- sh -c 'busy gate go & exec "$@"' - \
+		server -l log "${AFTER[@]}"
 	SUP=$(supervisor_of "$W")
 }
 
@@ -696,9 +686,7 @@ unix() {
 }
 
 @test "idle: refused by the plain POSIX program" {
-	nopoll 'it polls in any case'
-	OW=$ROOT/.build/ownerwrap-posix
-	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
+	plain_posix
 	refused 125 "ownerwrap[touch]: --max-idle: $NOT_MEASURED" --max-idle 5
 	OWNERWRAP_MAX_IDLE=5 run -0 --separate-stderr "$OW" true
 	assert_equal "$stderr" "ownerwrap[true]: OWNERWRAP_MAX_IDLE=5: ignored, $NOT_MEASURED"
@@ -707,11 +695,6 @@ unix() {
 }
 
 # --- cost ------------------------------------------------------------------
-
-# switches PID: how often it has waited
-switches() {
-	sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/status"
-}
 
 @test "idle: without it, nobody wakes up while an owner lives, keepers or not (75)" {
 	nopoll 'it looks every interval'

@@ -10,20 +10,12 @@ setup() {
 	SOCK=./sock.$OWTEST_ID	# the name that the kernel tells
 }
 
-# The supervisor lets go of stderr when its front is gone: --log has it all.
-logged() { assert_lines wlog "Z [0-9]+ ownerwrap\\[[^]]*\\]: $1\$" "${2-1}"; }
-
 # serve [OPTION...] -- [TALK OPTION...] WHERE...: owned, with `talk serve`; sets
 # PORT, that of the first WHERE
 serve() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
-	rm -f log
-	owned --keep-connected "${options[@]}" -- "${IN[@]}" talk serve -l log "$@"
+	at_dashes "$@"
+	owned --keep-connected "${BEFORE[@]}" -- \
+		"${IN[@]}" talk serve -l log "${AFTER[@]}"
 	PORT=$(port 1)
 	for pid in $(sed -n 's/^\(child\|daemon\) //p' log); do
 		track "$pid"
@@ -48,17 +40,8 @@ client() {
 # accepted [COUNT]: so many have been accepted
 accepted() { until_true "[ \$(count_lines log '^accepted ') -ge ${1-1} ]"; }
 
-orphan() { kill -KILL "$O"; }
-
 # await_kept WHY [FILE]
 await_kept() { await_line "${2-$ERR}" "no owner left, kept: $1\$"; }
-
-# expect_stopped [STATUS]: W ends, and the server has
-expect_stopped() {
-	finish "$W"
-	expect_status "${1-124}"
-	refute_alive "$S"
-}
 
 # expect_kept WHERE: the server is kept while CLIENT is connected to it (to a
 # port, if it is none else), and then it ends
@@ -462,9 +445,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 }
 
 @test "keep-connected: the plain POSIX body says to use --keep-if" {
-	nopoll 'it polls in any case'
-	OW=$ROOT/.build/ownerwrap-posix
-	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
+	plain_posix
 	refused 125 "ownerwrap[touch]: --keep-connected: $WHY" --keep-connected
 	OWNERWRAP_KEEP_CONNECTED=any ow touch started
 	expect_status 0
@@ -512,28 +493,12 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 	client "4:$PORT"
 	accepted
 	sup=$(supervisor_of "$W")
-	settle_switches
+	asleep "$W" "$sup"
 	before=$(switches "$W" "$sup")
 	sleep 1.5
 	assert_equal "$(switches "$W" "$sup")" "$before"
 	kill -TERM "$W"
 	expect_stopped 143
-}
-
-# switches PID...: how often each has gone to sleep
-switches() {
-	local pid
-	for pid; do
-		sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$pid/status"
-	done
-}
-
-# settle_switches: the start is over, front and supervisor sleep for good
-settle_switches() {
-	local last=	# used below, by eval
-	: "$last"
-	until_true '[ "$(switches "$W" "$sup")" = "$last" ] ||
-		{ last=$(switches "$W" "$sup"); sleep 0.2; false; }'
 }
 
 # --- network namespaces ----------------------------------------------------

@@ -11,30 +11,10 @@ setup() {
 
 yes() { : >"$BATS_TEST_TMPDIR/keep"; }
 no() { rm -f "$BATS_TEST_TMPDIR/keep"; }
-terms() { assert_lines log '^TERM ' "$1"; }
-
-# The supervisor lets go of stderr when its front is gone: --log has it all.
-logged() { assert_lines wlog "Z [0-9]+ ownerwrap\\[[^]]*\\]: $1\$" "${2-1}"; }
-
-# orphan: W's owner goes
-orphan() { kill -KILL "$O"; }
 
 # await_kept [FILE]
 await_kept() {
 	await_line "${1-$ERR}" 'no owner left, kept: --keep-if says so$'
-}
-
-# expect_stopped [STATUS]: W ends, and nobody is left
-expect_stopped() {
-	finish "$W"
-	expect_status "${1-124}"
-	refute_alive "$S"
-}
-
-# pid_in FILE: the pid that a command writes into FILE
-pid_in() {
-	await_line "$1" '^[0-9]+$' || return 1
-	head -n 1 "$1"
 }
 
 # --- yes and no ------------------------------------------------------------
@@ -129,9 +109,7 @@ pid_in() {
 }
 
 @test "keep-if: the plain POSIX body keeps a server, and stops it" {
-	nopoll 'it polls in any case'
-	OW=$ROOT/.build/ownerwrap-posix
-	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
+	plain_posix
 	yes
 	owned -i 0.1 -g 0.2 --keep-if "$KEEP" -- server -l log
 	orphan

@@ -3,10 +3,6 @@
 
 load helper
 
-# The supervisor lets go of stderr when its front is gone: --log has it all.
-logged() { assert_lines wlog "Z [0-9]+ ownerwrap\\[server\\]: $1\$" 1; }
-terms() { assert_lines log '^TERM ' "$1"; }
-
 # --- the front -------------------------------------------------------------
 
 @test "front killed: server and others get the stop signal at once (30)" {
@@ -265,7 +261,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -- server -l log -t 50
 	sup=$(supervisor_of "$W")
 	kill -STOP "$S"
-	until_true "[[ \$(ps -o stat= -p $W) == T* ]]"	# as the server is
+	await_stopped "$W"	# as the server is
 	kill -KILL "$sup"
 	kill -CONT "$W"
 	finish "$W"

@@ -3,9 +3,6 @@
 
 load helper
 
-# TERM lines of the server itself, or of others by `^\[PID\] TERM `.
-terms() { assert_lines log '^TERM ' "$1"; }
-
 # --- the steps -------------------------------------------------------------
 
 @test "stop: the stop signal comes first, then CONT, once each" {
@@ -22,7 +19,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -g 0 -- server -l log -t 100 -g stop,slow=100,log=child
 	child=$(child_pid child 'stop,.*')
 	kill -STOP "$S"
-	until_true "[[ \$(ps -o stat= -p $S) == T* ]]"
+	await_stopped "$S"
 	kill -KILL "$O"
 	# The front is stopped as the server is, but never the ladder.
 	await_gone "$S" "$child"
@@ -353,7 +350,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -- server -l log
 	sup=$(supervisor_of "$W")
 	kill -STOP "$W"
-	until_true "[[ \$(ps -o stat= -p $W) == T* ]]"
+	await_stopped "$W"
 	kill -TERM "$sup"
 	sleep 0.4
 	terms 0
@@ -367,7 +364,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -- server -l log -d
 	sup=$(supervisor_of "$W")
 	kill -STOP "$W"
-	until_true "[[ \$(ps -o stat= -p $W) == T* ]]"
+	await_stopped "$W"
 	sig send TERM "$W" "$sup" >/dev/null
 	sleep 0.3
 	kill -CONT "$W"

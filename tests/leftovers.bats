@@ -6,13 +6,8 @@ load helper
 # left [OPTION...] -- SERVER OPTION...: owner O, front W, its supervisor SUP, and
 # a server S that has ended with status 7, told by the test and not by us
 left() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
-	owned "${options[@]}" -- server -l log -e 7 "$@"
+	at_dashes "$@"
+	owned "${BEFORE[@]}" -- server -l log -e 7 "${AFTER[@]}"
 	SUP=$(supervisor_of "$W")
 	kill -TERM "$S"
 }
@@ -296,8 +291,7 @@ left() {
 	start owner -z -l olog "$OW" --leftovers leave -g 0 --interval 0.1 -- \
 		server -l log -x 300 -e 7 -g plain
 	child=$(child_pid log plain)
-	await_line olog '^cmd '
-	W=$(sed -n 's/^cmd //p' olog)
+	W=$(pid_in olog cmd)
 	await_gone "$W"
 	sleep 0.5
 	assert_alive "$child"
@@ -311,8 +305,7 @@ left() {
 		--interval 0.1 -- server -l log -x 300 -g plain
 	host=$PID
 	child=$(child_pid log plain)
-	await_line olog '^cmd '
-	shell=$(sed -n 's/^cmd //p' olog)
+	shell=$(pid_in olog cmd)
 	await_gone "$shell"
 	sleep 0.5
 	assert_alive "$child" "$host"

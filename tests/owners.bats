@@ -12,12 +12,8 @@ hang_up() { exec 8>&-; }
 # the writer of a pipe, the test's descriptor 8; ./my-editor, $C, an ancestor.
 # Sets FRONT, SERVER.
 mixed() {
-	local options=()
-	while [ $# -gt 0 ] && [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	[ $# -gt 0 ] || set -- -- server -l log
+	at_dashes "$@"
+	[ ${#AFTER[@]} -gt 0 ] || AFTER=(server -l log)
 	rm -f log host in
 	mkfifo in
 	[ -e my-editor ] || ln -s "$FIXTURES/owner" my-editor
@@ -25,15 +21,10 @@ mixed() {
 	A=$OWNER
 	exec 8<>in
 	start ./my-editor -l host sh -c 'exec "$@" 9<in' - \
-		"$OW" -p "$A" --owner-fd 9 -n my-editor "${options[@]}" "$@" 8<&-
+		"$OW" -p "$A" --owner-fd 9 -n my-editor "${BEFORE[@]}" -- \
+		"${AFTER[@]}" 8<&-
 	C=$PID
-	await_line host '^cmd '
-	FRONT=$(sed -n 's/^cmd //p' host)
-	track "$FRONT"
-	if [ "$2" = server ]; then
-		SERVER=$(server_pid log)
-		track "$SERVER"
-	fi
+	below_host
 }
 
 # end NAME: that owner is gone
@@ -45,25 +36,10 @@ end() {
 	esac
 }
 
-expect_stopped() {
-	await_gone "$FRONT" "$SERVER"
-	assert_lines log '^TERM from ' 1
-}
-
 # clear_up: what is left of the three
 clear_up() {
 	hang_up
 	kill -KILL "$A" "$C" 2>/dev/null || :
-}
-
-# lives_on MS PID...: still there after so long
-lives_on() {
-	local end=$(($(now_ms) + $1))
-	shift
-	while [ "$(now_ms)" -lt "$end" ]; do
-		assert_alive "$@" || return 1
-		sleep 0.05
-	done
 }
 
 up='up [0-9]+s'
@@ -80,7 +56,7 @@ up='up [0-9]+s'
 		lives_on 200 "$SERVER"
 		assert_lines log '^TERM' 0
 		end "$third"
-		expect_stopped
+		ended_by_term
 		said "owners $A \\(sleep, $up\\), fd 9 \\(pipe\\), $C \\(my-editor, $up\\) are gone; stopping server $SERVER \\(TERM now, .*\\)"
 	done
 }
@@ -89,7 +65,7 @@ up='up [0-9]+s'
 	mixed -g 0
 	kill -KILL "$A" "$C"
 	hang_up
-	expect_stopped
+	ended_by_term
 }
 
 @test "owners: pid, descriptor and name with --any: the first one counts (73)" {
@@ -102,7 +78,7 @@ up='up [0-9]+s'
 		mixed --any -g 0
 		assert_alive "$SERVER"
 		end "$first"
-		expect_stopped
+		ended_by_term
 		wanted=${line[$first]//%A/"$A \\(sleep, $up\\)"}
 		wanted=${wanted//%C/"$C \\(my-editor, $up\\)"}
 		said "owner $wanted; stopping server $SERVER \\(TERM now, .*\\)"
@@ -125,7 +101,7 @@ up='up [0-9]+s'
 			"$OWN" $any -p "$OWNER" --owner-fd 9 -n my-editor -g 0 \
 			-- server -l log 8<&-
 		SERVER=$(server_pid log)
-		FRONT=$(sed -n 's/^cmd //p' host.$any)
+		FRONT=$(pid_in host.$any cmd)
 		kill -KILL "$OWNER"
 		if [ -z "$any" ]; then
 			lives_on 200 "$SERVER"
@@ -133,7 +109,7 @@ up='up [0-9]+s'
 			lives_on 200 "$SERVER"
 			kill -KILL "$PID"
 		fi
-		expect_stopped
+		ended_by_term
 		exec 8>&-
 		kill -KILL "$PID" 2>/dev/null || :
 	done
@@ -146,16 +122,11 @@ up='up [0-9]+s'
 		start ./my-editor -l host sh -c '
 			ticks=$(sed "s/.*) //" /proc/$PPID/stat | cut -d" " -f20)
 			exec "$0" -v '"$options"' -n my-editor -g 0 -- server -l log' "$OW"
-		SERVER=$(server_pid log)
-		FRONT=$(sed -n 's/^cmd //p' host)
+		below_host
 		said "server $SERVER started; owner $PID \\(my-editor, $up\\), (watched by pidfd|polled every 0\\.1s)"
-		# It is held once.
-		if [ "${OWNERWRAP_TEST_MODE-}" != poll ]; then
-			supervisor=$(supervisor_of "$FRONT")
-			assert_equal "$(grep -lsx "Pid:	$PID" "/proc/$supervisor/fdinfo"/* | wc -l)" 1 'pidfds'
-		fi
+		held_once "$PID"
 		kill -KILL "$PID"
-		expect_stopped
+		ended_by_term
 		said "owner $PID \\(my-editor, $up\\) is gone; stopping server $SERVER .*"
 	done
 }
@@ -164,11 +135,10 @@ up='up [0-9]+s'
 	ln -s "$FIXTURES/owner" my-editor
 	start ./my-editor -l host sh -c '
 		exec "$0" -v -p $PPID:1 -n my-editor -g 0 -- server -l log' "$OW"
-	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	below_host
 	lives_on 200 "$SERVER"
 	kill -KILL "$PID"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owners: a pidfd and the pid of one process" {
@@ -179,11 +149,10 @@ up='up [0-9]+s'
 		start ends -l host pidfd 9 sh -c '
 			exec "$@" -p "$(sed -n "s/^child //p" host)" -g 0 -- server -l log' - \
 			"$OW" $any --owner-fd 9
-		SERVER=$(server_pid log)
-		FRONT=$(sed -n 's/^cmd //p' host)
+		below_host
 		lives_on 150 "$SERVER"
 		kill -USR1 "$PID"
-		expect_stopped
+		ended_by_term
 		kill -KILL "$PID"
 	done
 }
@@ -201,7 +170,7 @@ up='up [0-9]+s'
 	said 'no ancestor is called nobody-so-called: skipped'
 	lives_on 200 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term
 	said "owners $dead, fd 9 \\(pipe\\), $OWNER \\(sleep, $up\\) are gone; stopping server $SERVER .*"
 
 	new_owner
@@ -225,7 +194,7 @@ up='up [0-9]+s'
 	SERVER=$(server_pid log)
 	lives_on 200 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owners: 64 of mixed kinds are possible, 65 are an error" {
@@ -238,7 +207,7 @@ up='up [0-9]+s'
 	end name
 	lives_on 200 "$SERVER"
 	end fd
-	expect_stopped
+	ended_by_term
 	exec 8<>in
 	ow "${many[@]}" -p $$ -p $PPID -p 1 --owner-fd 9 -- touch started 9<in 8<&-
 	expect_status 125
@@ -341,7 +310,7 @@ up='up [0-9]+s'
 	end fd
 	await_line log '^TERM '
 	taken 800 "$begin"
-	expect_stopped
+	ended_by_term
 	said "owners .* are gone; stopping server $SERVER \\(TERM in 0\\.8s, KILL 5s later, 10s if others must be told\\)"
 }
 
@@ -355,8 +324,7 @@ up='up [0-9]+s'
 	end name
 	await_line log '^TERM '
 	taken 1200 "$begin"
-	await_gone "$FRONT" "$SERVER"
-	assert_lines log '^TERM from ' 1
+	ended_by_term
 	said '.* stopping server .*' 1
 }
 
@@ -366,7 +334,7 @@ up='up [0-9]+s'
 		rm -f log host
 		start ends -l host $kind 0 "$OW" --owner-fd 0 -g 1m -- \
 			server -l log -E -w 200 -e 7
-		FRONT=$(await_line host '^cmd ' && sed -n 's/^cmd //p' host)
+		FRONT=$(pid_in host cmd)
 		SERVER=$(server_pid log)
 		supervisor=$(supervisor_of "$FRONT")
 		kill -USR1 "$PID"
@@ -388,8 +356,7 @@ up='up [0-9]+s'
 	exec 8<>in
 	start ./my-editor -l host sh -c 'exec "$0" -n my-editor -g 1m -- server -l log -E -e 3 -f 1 <in 8<&-' "$OW"
 	exec 8>&-
-	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	below_host
 	supervisor=$(supervisor_of "$FRONT")
 	plain_child=$(child_pid log plain)
 	kill -KILL "$PID"
@@ -444,7 +411,7 @@ up='up [0-9]+s'
 		start ends -l host "$kind" 7 "$OW" -v --owner-fd 7 -g 0 -- server -l log
 		SERVER=$(server_pid log)
 		said "server $SERVER started; owner fd 7 \\(${name[$kind]}\\), (watched by poll|polled every 0\\.1s)"
-		assert_equal "$(ps -o args= -p "$(pgrep -P "$(sed -n 's/^cmd //p' host)" -x ow-supervisor)")" \
+		assert_equal "$(ps -o args= -p "$(pgrep -P "$(pid_in host cmd)" -x ow-supervisor)")" \
 			"ow-supervisor server=$SERVER owner=fd7(${name[$kind]})"
 		kill -USR1 "$PID"
 		await_line host '^exit 124$'

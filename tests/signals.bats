@@ -94,7 +94,7 @@ elapsed() {
 	settle
 	assert_lines log '^CONT ' 0
 	kill -STOP "$SERVER"
-	until_true '[[ $(ps -o stat= -p "$FRONT") == T* ]]'
+	await_stopped "$FRONT"
 	kill -CONT "$FRONT"
 	await_line log '^CONT '
 	settle
@@ -481,7 +481,7 @@ order() {
 	new_owner
 	start sock fullpipe "$OW" -v -p "$OWNER" -g 0 -k 0.3 -- server -l log -d
 	track "$(server_pid log)"
-	kill -USR1 "$(sed -n 's/^pid //p' "$OUT")"	# one more message
+	kill -USR1 "$(pid_in "$OUT" pid)"	# one more message
 	await_line log '^USR1 '
 	kill -KILL "$OWNER"
 	finish "$PID"
@@ -495,7 +495,7 @@ order() {
 	start sock deadpipe "$OW" -v -p "$OWNER" -g 0 -k 0.3 -- server -l log -d
 	server=$(server_pid log)
 	track "$server"
-	kill -USR1 "$(sed -n 's/^pid //p' "$OUT")"
+	kill -USR1 "$(pid_in "$OUT" pid)"
 	await_line log '^USR1 '
 	sleep 0.1
 	assert_alive "$server"
@@ -510,7 +510,7 @@ order() {
 @test "messages: our own EPIPE does not kill a server with PIPE at its default (90)" {
 	start sock deadpipe "$OW" -v -- server -l log -n -x 2000 -e 5
 	server_pid log
-	kill -USR2 "$(supervisor_of "$(sed -n 's/^pid //p' "$OUT")")"
+	kill -USR2 "$(supervisor_of "$(pid_in "$OUT" pid)")"
 	finish "$PID"
 	expect_status 5
 	run plain sock deadpipe "$OW" -v -- sig show
@@ -546,7 +546,7 @@ order() {
 	start sock pipes "$OW" -- server -l log -d -2
 	server=$(server_pid log)
 	track "$server"
-	front=$(sed -n 's/^pid //p' "$OUT")
+	front=$(pid_in "$OUT" pid)
 	track "$(supervisor_of "$front")"
 	assert_lines "$OUT" '^stderr eof ' 0
 	kill -KILL "$front"
@@ -562,7 +562,7 @@ order() {
 	server=$(server_pid log)
 	child=$(child_pid log setsid)
 	track "$server" "$child"
-	front=$(sed -n 's/^pid //p' "$OUT")
+	front=$(pid_in "$OUT" pid)
 	supervisor=$(supervisor_of "$front")
 	kill -KILL "$front"
 	await_gone "$server" "$supervisor"
