@@ -275,6 +275,14 @@ below_host() {
 	track "$SERVER"
 }
 
+# not_started STATUS: `touch started` below a fixture that logs to ./host was not
+# run, and ownerwrap ended so
+not_started() {
+	await_line host '^exit ' || return 1
+	assert_lines host "^exit $1\$" 1 || return 1
+	[ ! -e started ] || fail 'it was started'
+}
+
 # ended_by_term [STATUS]: SERVER has ended after one TERM, and FRONT; with this
 # status, if one is given: then FRONT is a child of the test
 ended_by_term() {

@@ -2,6 +2,9 @@
 # The inactivity backstop: --max-idle. What keeps a server alive here is done by
 # the fixture `busy` for a second or so, and then no more.
 
+# VIA, LIMIT are for the helper.
+# shellcheck disable=SC2034
+
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -462,13 +465,8 @@ unix() {
 @test "idle: a process that can't be looked into is not idle" {
 	NOBODY=()
 	[ "$(id -u)" != 0 ] || as_nobody
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" -i 0.1 --max-idle 0.4 -- \
-		busy -l log -g go -p
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=("${NOBODY[@]}")
+	serve --max-idle 0.4 -- busy -l log -g go -p
 	not_idle 900
 	stop_now
 }
@@ -476,13 +474,8 @@ unix() {
 @test "idle: an ordinary user's server is ended" {
 	NOBODY=()
 	[ "$(id -u)" != 0 ] || as_nobody
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" -i 0.1 --max-idle 0.5 -- \
-		busy -l log -s server.times -g go -n 9 -e 80 write
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=("${NOBODY[@]}")
+	serve_busy --max-idle 0.5 -- -n 9 -e 80 write
 	ended_idle 500 "$S \(busy\) read or wrote"
 }
 
@@ -730,13 +723,8 @@ unix() {
 }
 
 @test "idle: to talk by recv and send on the host's socketpair is activity" {
-	start sleep 300
-	O=$PID
-	start busy host quiet "$OW" -p "$O" -i 0.1 --max-idle 0.8 -- \
-		busy echo log
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=(busy host quiet)
+	serve --max-idle 0.8 -- busy echo log
 	lives_on 2000 "$S"
 	: >quiet
 	finish "$W"

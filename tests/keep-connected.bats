@@ -2,6 +2,9 @@
 # --keep-connected: no owner is left, but somebody outside the tree is connected
 # to what the tree listens on.
 
+# VIA, LIMIT are for the helper.
+# shellcheck disable=SC2034
+
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -151,14 +154,8 @@ expect_not_kept() {
 
 @test "keep-connected: a client of another user, seen by an ordinary user" {
 	as_nobody
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log 4 "$SOCK"
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
-	PORT=$(port 1)
+	VIA=("${NOBODY[@]}")
+	serve -i 0.1 -g 0 -- 4 "$SOCK"
 	client "4:$PORT"
 	orphan
 	await_kept "somebody is connected to port $PORT"
@@ -172,15 +169,8 @@ expect_not_kept() {
 
 @test "keep-connected: an ordinary user's own client is named" {
 	as_nobody
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log 4
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
-	PORT=$(port 1)
-	AS=("${NOBODY[@]}")
+	VIA=("${NOBODY[@]}") AS=("${NOBODY[@]}")
+	serve -i 0.1 -g 0 -- 4
 	client "4:$PORT"
 	expect_kept
 }
@@ -189,13 +179,8 @@ expect_not_kept() {
 	if [ "$(id -u)" = 0 ]; then
 		as_nobody
 	fi
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log -p 4
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=("${NOBODY[@]}")
+	serve -i 0.1 -g 0 -- -p 4
 	orphan
 	await_kept "$S \(talk\) can't be looked into"
 	sleep 0.5
@@ -337,7 +322,6 @@ inherited() {
 }
 
 @test "keep-connected: with ports, a connection to one of these counts" {
-	# shellcheck disable=SC2016
 	for ports in '=$PORT1' '=$PORT1,9' '=9,$PORT2,$PORT1'; do
 		inherited "--keep-connected$ports"
 		client "4:$P"
@@ -346,7 +330,6 @@ inherited() {
 }
 
 @test "keep-connected: with ports, others and Unix sockets do not count" {
-	# shellcheck disable=SC2016
 	for ports in '=$PORT1' '=$PORT1,9' '=9'; do
 		inherited "--keep-connected$ports"
 		client "4:$Q"
@@ -592,14 +575,8 @@ start_other() {
 
 @test "keep-connected: ownerwrap itself in another network namespace" {
 	in_netns
-	start sleep 300
-	O=$PID
-	start unshare -n "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log -u 4
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
-	PORT=$(port 1)
+	VIA=("${IN[@]}") IN=()
+	serve -i 0.1 -g 0 -- -u 4
 	AS=(nsenter -t "$S" -n)
 	client "4:$PORT"
 	expect_kept
@@ -636,7 +613,6 @@ start_other() {
 }
 
 @test "keep-connected: A is killed, B stays, reloads for 6 s, and goes (73)" {
-	# shellcheck disable=SC2034
 	LIMIT=40
 	serve -- 4			# all of the defaults
 	client "4:$PORT"

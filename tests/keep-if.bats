@@ -1,6 +1,9 @@
 #!/usr/bin/env bats
 # --keep-if: no owner is left, and a command says whether the server may stay.
 
+# VIA, LIMIT are for the helper.
+# shellcheck disable=SC2034
+
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -48,7 +51,6 @@ await_kept() {
 }
 
 @test "keep-if: it is not run while an owner lives" {
-	# shellcheck disable=SC2016
 	owned -i 0.05 -g 0 --keep-if "echo asked >>$PWD/asked; false" \
 		-- server -l log
 	kill -USR1 "$W"
@@ -76,13 +78,8 @@ await_kept() {
 @test "keep-if: a server kept as an ordinary user" {
 	as_nobody
 	keep=$(mktemp)		# the test's directory is in one of root's
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" -i 0.1 -g 0.2 \
-		--keep-if "test -e $keep" -- server -l log
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=("${NOBODY[@]}")
+	owned -i 0.1 -g 0.2 --keep-if "test -e $keep" -- server -l log
 	orphan
 	await_kept
 	rm "$keep"
@@ -93,14 +90,9 @@ await_kept() {
 @test "keep-if: without /proc a server is kept, and stopped" {
 	nosan 'the leak check needs /proc'
 	hide_proc
-	start sleep 300
-	O=$PID
+	VIA=("${HIDDEN[@]}")
 	yes
-	start "${HIDDEN[@]}" "$OW" -p "$O" -i 0.1 -g 0.2 \
-		--keep-if "$KEEP" -- server -l log
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	owned -i 0.1 -g 0.2 --keep-if "$KEEP" -- server -l log
 	orphan
 	await_kept
 	no
@@ -122,7 +114,6 @@ await_kept() {
 # --- the command's world ---------------------------------------------------
 
 @test "keep-if: sh -c gets the whole string, quotes and all" {
-	# shellcheck disable=SC2016
 	owned -i 0.1 -g 0 --keep-if='a="x  y"; test "$a" = '"'x  y'"' && test "$0 $#" = "sh 0" && echo "$a"'" >'$PWD/said'; exit 3" \
 		-- server -l log
 	orphan
@@ -174,14 +165,8 @@ await_kept() {
 }
 
 @test "keep-if: LISTEN_PID and WATCHDOG_PID name the server" {
-	start sleep 300
-	O=$PID
-	start net listen3 sh -c 'WATCHDOG_PID=$$ exec "$@"' - \
-		"$OW" -p "$O" -i 0.1 -g 0 \
-		--keep-if "env >$PWD/asked.env; false" -- server -l log
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=(net listen3 sh -c 'WATCHDOG_PID=$$ exec "$@"' -)
+	owned -i 0.1 -g 0 --keep-if "env >$PWD/asked.env; false" -- server -l log
 	orphan
 	expect_stopped
 	assert_lines asked.env "^LISTEN_PID=$S\$" 1
@@ -201,15 +186,9 @@ signal_sets() {
 }
 
 @test "keep-if: the server's signal mask and dispositions" {
-	start sleep 300
-	O=$PID
-	start sig block USR1,TERM,CHLD,RT40 ignore HUP,PIPE,INT -- \
-		"$OW" -p "$O" -i 0.1 -g 0 -s KILL \
-		--keep-if "exec sig show >>$PWD/asked" -- \
+	VIA=(sig block USR1,TERM,CHLD,RT40 ignore HUP,PIPE,INT --)
+	owned -i 0.1 -g 0 -s KILL --keep-if "exec sig show >>$PWD/asked" -- \
 		server -n -l log
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
 	orphan
 	await_line "$ERR" 'kept: --keep-if says so'
 	assert_equal "$(signal_sets asked)" "$(signal_sets "/proc/$S/status")"
@@ -347,7 +326,6 @@ signal_sets() {
 }
 
 @test "keep-if: one that hangs is ended after 10 s and keeps, but not thrice" {
-	# shellcheck disable=SC2034
 	LIMIT=60
 	owned -i 0.1 -g 0 --keep-if "echo \$\$ >>$PWD/asking; exec sleep 300" \
 		-- server -l log
@@ -498,13 +476,8 @@ signal_sets() {
 	cat stderr >"read" 3>&- &
 	reader=$!
 	track "$reader"
-	start sleep 300
-	O=$PID
-	start sh -c 'exec "$@" 2>stderr' - "$OW" --log wlog -p "$O" -i 0.1 \
-		-g 0.2 --keep-if "$KEEP" -- server -l log -2
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=(sh -c 'exec "$@" 2>stderr' -)
+	owned --log wlog -i 0.1 -g 0.2 --keep-if "$KEEP" -- server -l log -2
 	sup=$(supervisor_of "$W")
 	track "$sup"
 	assert_alive "$reader"
@@ -598,40 +571,30 @@ signal_sets() {
 }
 
 @test "keep-if: --leftovers leave: the front goes, the rest is kept, stopped" {
-	yes
-	owned --log wlog -i 0.1 -g 0 --leftovers leave --keep-if "$KEEP" -- \
-		server -l log -e 9 -g plain
-	child=$(child_pid log plain)
-	sup=$(supervisor_of "$W")
-	track "$child" "$sup"
-	kill -TERM "$S"
-	expect_stopped 9
-	orphan
-	await_kept wlog
-	sleep 0.3
-	assert_alive "$child" "$sup"
-	no
-	await_gone "$sup"
-	refute_alive "$child"
-	logged 'server ended and left 1 process: left until the owner goes'
-}
-
-@test "keep-if: --leftovers leave, ended while it was kept" {
-	yes
-	owned --log wlog -i 0.1 -g 0 --leftovers leave --keep-if "$KEEP" -- \
-		server -l log -e 9 -g plain
-	child=$(child_pid log plain)
-	sup=$(supervisor_of "$W")
-	track "$child" "$sup"
-	orphan
-	await_kept
-	kill -TERM "$S"
-	expect_stopped 9
-	sleep 0.3
-	assert_alive "$child" "$sup"
-	no
-	await_gone "$sup"
-	refute_alive "$child"
+	for first in server owner; do
+		rm -f wlog
+		yes
+		owned --log wlog -i 0.1 -g 0 --leftovers leave --keep-if "$KEEP" -- \
+			server -l log -e 9 -g plain
+		child=$(child_pid log plain)
+		sup=$(supervisor_of "$W")
+		track "$child" "$sup"
+		if [ $first = owner ]; then
+			orphan
+			await_kept
+		fi
+		kill -TERM "$S"
+		expect_stopped 9
+		if [ $first = server ]; then
+			orphan
+			await_kept wlog
+			logged 'server ended and left 1 process: left until the owner goes'
+		fi
+		lives_on 300 "$child" "$sup"
+		no
+		await_gone "$sup"
+		refute_alive "$child"
+	done
 }
 
 # --- options ---------------------------------------------------------------

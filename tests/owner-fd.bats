@@ -444,6 +444,16 @@ no_owner() {
 		--owner-fd "$1" --
 }
 
+# no_end KIND...: none of these is an owner's: 125, and the line
+no_end() {
+	local kind
+	for kind; do
+		at_end "$kind" 9 -- touch started
+		not_started 125
+		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD" "$kind"
+	done
+}
+
 @test "owner-fd: what is not open, a number that is none: 125" {
 	exec 9<&-
 	for value in 9 777 1 2 -1 +9 ' 9' '9 ' 9x 0x9 9.0 '' x 4294967305 \
@@ -467,47 +477,25 @@ no_owner() {
 }
 
 @test "owner-fd: sockets that are not connected, or of datagrams: 125" {
-	for kind in listen free udp dgram; do
-		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD"
-		[ ! -e started ]
-	done
+	no_end listen free udp dgram
 }
 
 @test "owner-fd: a FIFO opened for both, a pipe of which both ends came: 125" {
-	for kind in rdwr both both2; do
-		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD"
-		[ ! -e started ]
-	done
+	no_end rdwr both both2
 	at_end both 0 -- touch started
-	await_line host '^exit '
-	assert_lines host '^exit 125$' 1
-	[ ! -e started ]
+	not_started 125
 }
 
 @test "owner-fd: what only looks like a pidfd: 125" {
-	for kind in proc event; do
-		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD"
-		[ ! -e started ]
-	done
+	no_end proc event
 }
 
 @test "owner-fd: nobody at the other end at the start: 124" {
 	for kind in read write fifo unix seq tcp pty ptm pidfd pidfdz; do
 		at_end -x $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 124$' 1
+		not_started 124
 		assert_equal "$(sed -E 's/\([a-z]+\)/(KIND)/' "$ERR")" \
 			'ownerwrap[touch]: owner fd 9 (KIND) is not there: not started'
-		[ ! -e started ]
 		kill -KILL "$HOST"
 	done
 	at_end -x pty 0 -- touch started
@@ -517,9 +505,7 @@ no_owner() {
 @test "owner-fd: what is left in it at the start does not help, but in 0" {
 	for kind in read unix tcp; do
 		at_end -d 100 -x $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 124$' 1
-		[ ! -e started ]
+		not_started 124
 	done
 	at_end -d 100 -x read 0 -- touch started
 	await_line host '^exit 0$'
@@ -528,9 +514,7 @@ no_owner() {
 
 @test "owner-fd: a TCP connection that was reset before the start: 124" {
 	at_end -r tcp 9 -- touch started
-	await_line host '^exit '
-	assert_lines host '^exit 124$' 1
-	[ ! -e started ]
+	not_started 124
 }
 
 @test "owner-fd: a TCP connection that is reset" {
@@ -675,8 +659,6 @@ no_owner() {
 	done
 	for kind in tcp pidfd; do	# nothing there tells of their end
 		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		[ ! -e started ]
+		not_started 125
 	done
 }

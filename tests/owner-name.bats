@@ -24,13 +24,6 @@ under() {
 	EDITOR=$PID
 }
 
-# not_found STATUS: after `under ... -- touch started`: it ended so
-not_found() {
-	await_line host '^exit '
-	assert_lines host "^exit $1\$" 1
-	[ ! -e started ]
-}
-
 # found NAME OPTION...: under ./my-editor, it counts as NAME; the server ends
 found() {
 	under "${@:2}" "$OW" -n "$1" -g 0 -- server -l log
@@ -244,7 +237,7 @@ found() {
 		rm -f host
 		start bash -c 'exec -a other ./a-language-server-of-mine "$@"' - \
 			-l host "$OW" -n "$name" -- touch started
-		not_found 124
+		not_started 124
 	done
 }
 
@@ -273,7 +266,7 @@ found() {
 		rm -f host
 		start bash -c 'exec -a /opt/fancy/fancy-editor ./plain "$@"' - \
 			-l host "$OW" -n $name -- touch started
-		not_found 124
+		not_started 124
 	done
 	# Without a slash, and the kernel's name is still there.
 	for name in fancy plain; do
@@ -344,7 +337,7 @@ found() {
 	ended_by_term
 	rm host
 	start ./my-editor "${chain[@]}" owner owner -l host "$OW" -n my-editor -- touch started
-	not_found 124
+	not_started 124
 	assert_lines "$ERR" 'no ancestor is called my-editor' 1
 }
 
@@ -353,7 +346,7 @@ found() {
 @test "owner-name: none: 124, and the chain, nearest first" {
 	named my-editor npx
 	start ./my-editor -l editor ./npx -l host "$OW" -n emacs -- touch started
-	not_found 124
+	not_started 124
 	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs: not started \\(there are, nearest first: $(pid_in host owner) npx, $PID my-editor, [0-9]+ .*\\)\$" 1
 	assert_lines "$ERR" . 1
 }
@@ -361,7 +354,7 @@ found() {
 @test "owner-name: none of several: 124, and each name" {
 	named my-editor
 	start ./my-editor -l host "$OW" -n emacs -n nvim --any -n code -- touch started
-	not_found 124
+	not_started 124
 	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs or nvim or code: not started \\(there are, nearest first: $PID my-editor, [0-9]+ .*\\)\$" 1
 	assert_lines "$ERR" . 1
 }
@@ -575,7 +568,7 @@ expect_looked_through() {
 
 expect_taken_literally() {
 	kill_hosts
-	lives_on 250 "${SERVERS[@]}" || :
+	let_pass 250
 	for ((i = 0; i < N; i++)); do
 		alive "${SERVERS[i]}" || fail "looked through: ${GUISES[i]}"
 	done

@@ -8,12 +8,10 @@ bats_require_minimum_version 1.5.0
 # The descriptor of the test whose other end is an owner's.
 hang_up() { exec 8>&-; }
 
-# mixed [OPTION...] [-- COMMAND...]: the server has three owners: a process, $A;
+# mixed [OPTION...]: the server has three owners: a process, $A;
 # the writer of a pipe, the test's descriptor 8; ./my-editor, $C, an ancestor.
 # Sets FRONT, SERVER.
 mixed() {
-	at_dashes "$@"
-	[ ${#AFTER[@]} -gt 0 ] || AFTER=(server -l log)
 	rm -f log host in
 	mkfifo in
 	[ -e my-editor ] || ln -s "$FIXTURES/owner" my-editor
@@ -21,8 +19,8 @@ mixed() {
 	A=$OWNER
 	exec 8<>in
 	start ./my-editor -l host sh -c 'exec "$@" 9<in' - \
-		"$OW" -p "$A" --owner-fd 9 -n my-editor "${BEFORE[@]}" -- \
-		"${AFTER[@]}" 8<&-
+		"$OW" -p "$A" --owner-fd 9 -n my-editor "$@" -- \
+		server -l log 8<&-
 	C=$PID
 	below_host
 }
@@ -243,15 +241,20 @@ up='up [0-9]+s'
 	assert_lines log '^TERM from ' 1
 }
 
+# five_owners: sets pids, and many, the options that name them
+five_owners() {
+	pids=() many=()
+	while [ ${#pids[@]} -lt 5 ]; do
+		new_owner
+		pids+=("$OWNER")
+		many+=(-p "$OWNER")
+	done
+}
+
 @test "owners: killed while others are opened: the server is never left (3)" {
-	local pids=() many=() i j
+	local i
 	for ((i = 0; i < 8; i++)); do
-		pids=() many=()
-		for ((j = 0; j < 5; j++)); do
-			sleep 300 3>&- &
-			pids+=($!)
-			many+=(-p $!)
-		done
+		five_owners
 		rm -f in
 		mkfifo in
 		exec 8<>in
@@ -276,14 +279,9 @@ up='up [0-9]+s'
 }
 
 @test "owners: all killed one by one while they are opened (3)" {
-	local pids many i j pid
+	local i pid
 	for ((i = 0; i < 8; i++)); do
-		pids=() many=()
-		for ((j = 0; j < 5; j++)); do
-			sleep 300 3>&- &
-			pids+=($!)
-			many+=(-p $!)
-		done
+		five_owners
 		plain "$OW" -q "${many[@]}" -g 0 -- sleep 299 2>/dev/null 3>&- &
 		front=$!
 		track "$front"
