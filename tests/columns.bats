@@ -49,8 +49,7 @@ load helper
 	S=$(server_pid log)
 	W=$(pid_in olog cmd)
 	until_true '[ "$(ls "/proc/$owner/task" | wc -l)" = 1 ]'
-	sleep 1
-	assert_alive "$S" "$W" "$owner"
+	lives_on 1000 "$S" "$W" "$owner"
 	assert_lines log 'TERM' 0
 	assert_equal "$(cat "$ERR")" ""
 	# And the watch is no less for it.
@@ -65,8 +64,7 @@ load helper
 	owner=$PID
 	S=$(server_pid log)
 	until_true "[[ \$(ps -o stat= -p $owner) == Z* ]]"
-	sleep 0.5
-	assert_alive "$S" "$owner"
+	lives_on 500 "$S" "$owner"
 	assert_lines log 'TERM' 0
 	await_gone "$owner" "$S"
 	assert_lines log '^TERM ' 1

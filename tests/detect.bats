@@ -69,7 +69,7 @@ bats_require_minimum_version 1.5.0
 	new_owner
 	start "$OW" -p "$OWNER" -g 0 -- sh -c 'echo $$ >pid; sleep 5; read x'
 	FRONT=$PID
-	sleep 0.05
+	let_pass 50
 	kill -KILL "$OWNER"
 	finish "$FRONT"
 	expect_status 124
@@ -96,7 +96,7 @@ bats_require_minimum_version 1.5.0
 		owner=$!
 		plain "$OW" -q -p "$owner" -g 0 -- sleep 299 2>/dev/null 3>&- &
 		front=$!
-		sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
+		let_pass $((RANDOM % 20))
 		kill -KILL "$owner"
 		finish "$front"
 		expect_status 124
@@ -109,7 +109,7 @@ bats_require_minimum_version 1.5.0
 		rm -f host
 		start owner -r owner -s -l host "$OW" -q -g 0 -- sleep 299
 		await_line host '^cmd '
-		sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
+		let_pass $((RANDOM % 20))
 		kill -KILL "$(pid_in host owner)"
 		await_gone "$PID"	# the subreaper: it has no child left
 	done
@@ -236,9 +236,7 @@ bats_require_minimum_version 1.5.0
 @test "detect: a frozen supervisor draws no conclusion from the time (13)" {
 	new_owner
 	wrap -p "$OWNER" -g 0.2 --
-	kill -STOP "$SUPERVISOR"
-	sleep 1.6
-	kill -CONT "$SUPERVISOR"
+	freeze 1600 "$SUPERVISOR"
 	lives_on 500 "$SERVER"
 	kill -KILL "$OWNER"
 	ended_by_term 124
@@ -249,10 +247,7 @@ bats_require_minimum_version 1.5.0
 	wrap -p "$OWNER" -g 0.4 --
 	kill -KILL "$OWNER"
 	await_line "$ERR" 'TERM in 0.4s'
-	kill -STOP "$SERVER" "$SUPERVISOR"
-	sleep 1.8
-	begin=$(now_ms)
-	kill -CONT "$SERVER" "$SUPERVISOR"
+	freeze 1800 "$SUPERVISOR" "$SERVER"
 	await_gone "$SERVER"
 	[ $(($(now_ms) - begin)) -ge 400 ]
 	ended_by_term 124
@@ -263,10 +258,7 @@ bats_require_minimum_version 1.5.0
 	wrap -p "$OWNER" -g 0 -k 0.4 -- -d
 	kill -KILL "$OWNER"
 	await_line log '^TERM'
-	kill -STOP "$SERVER" "$SUPERVISOR"
-	sleep 1.8
-	begin=$(now_ms)
-	kill -CONT "$SERVER" "$SUPERVISOR"
+	freeze 1800 "$SUPERVISOR" "$SERVER"
 	await_gone "$SERVER"
 	[ $(($(now_ms) - begin)) -ge 400 ]
 	ended_by_term 124
@@ -432,7 +424,7 @@ polled_by() {
 	FRONT=$PID
 	SERVER=$(server_pid log)
 	supervisor=$(supervisor_of "$FRONT")
-	sleep 1
+	lives_on 1000 "$SERVER" "$supervisor"
 	[ "$(cpu_ticks "$supervisor")" -le 50 ]
 	kill -TERM "$FRONT"
 	await_line log '^TERM from '
@@ -500,7 +492,7 @@ polled_by() {
 	wrap -p "$OWNER" --
 	asleep "$FRONT" "$SUPERVISOR"
 	before=$(switches "$FRONT" "$SUPERVISOR")
-	sleep 2
+	let_pass 2000
 	assert_equal "$(switches "$FRONT" "$SUPERVISOR")" "$before" switches
 	kill -KILL "$SERVER"
 	finish "$FRONT"
@@ -513,7 +505,7 @@ polled_by() {
 	front=$(switches "$FRONT")
 	before=$(switches "$SUPERVISOR")
 	begin=$(now_ms)
-	sleep 1.5
+	let_pass 1500
 	woken=$(($(switches "$SUPERVISOR") - before))
 	most=$(((($(now_ms) - begin) / 250) + 2))
 	assert_equal "$(switches "$FRONT")" "$front" switches

@@ -306,7 +306,7 @@ new_owner() {
 # timers of that turn.
 settle() {
 	round_trip || return 1
-	sleep 0.1
+	let_pass 100
 	round_trip && round_trip
 }
 
@@ -351,12 +351,15 @@ let_pass() {
 }
 
 # freeze MS PID...: stops them for so long; then sets `begin`, as now_ms, and
-# continues them
+# continues them, the last one first
 freeze() {
+	local i
 	kill -STOP "${@:2}"
 	let_pass "$1"
 	begin=$(now_ms)
-	kill -CONT "${@:2}"
+	for ((i = $#; i > 1; i--)); do
+		kill -CONT "${!i}"
+	done
 }
 
 # await_stopped PID: by a signal

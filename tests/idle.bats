@@ -79,7 +79,7 @@ not_idle() {
 	go
 	while [ "$(now_ms)" -lt "$end" ]; do
 		gone "$W" && break
-		sleep 0.05
+		nap
 	done
 	assert_lines "$ERR" 'nothing happened' 0
 	assert_alive "$W" "$S"
@@ -112,8 +112,7 @@ stop_now() {
 	first=$W second=$S err=$ERR
 	rm log
 	serve --max-idle 0 -- server -l log
-	sleep 0.5
-	assert_alive "$first" "$second" "$W" "$S"
+	lives_on 500 "$first" "$second" "$W" "$S"
 	assert_equal "$(cat "$ERR" "$err")" ""
 	track "$second"
 	kill -KILL "$second"
@@ -233,8 +232,7 @@ stop_now() {
 	track "$child"
 	go
 	# Nothing happens for half of the time.
-	sleep 0.3
-	assert_alive "$child"
+	lives_on 300 "$child"
 	begin=$(now_ms)
 	kill -KILL "$child"
 	finish "$W"
@@ -507,10 +505,9 @@ unix() {
 	go
 	await_gone "$gate"
 	# It sees that, and some looks more.
-	sleep 0.25
+	let_pass 250
 	kill -STOP "$SUP"
-	sleep 1.2
-	assert_alive "$S"
+	lives_on 1200 "$S"
 	begin=$(now_ms)
 	kill -CONT "$SUP"
 	finish "$W"
@@ -521,7 +518,7 @@ unix() {
 @test "idle: what happened during a freeze counts" {
 	serve_busy --max-idle 0.8 -- -L
 	gone "$W" || go
-	sleep 0.3
+	let_pass 300
 	kill -STOP "$SUP"
 	call 4:PORT -n 1 -e 0
 	until_true '[ "$(of count)" -ge 2 ]'
@@ -623,8 +620,7 @@ unix() {
 	rm log
 	serve --max-idle 0 -- server -l log
 	export -n OWNERWRAP_MAX_IDLE
-	sleep 0.6
-	assert_alive "$W" "$S"
+	lives_on 600 "$W" "$S"
 	stop_now
 }
 
@@ -633,8 +629,7 @@ unix() {
 	serve -- server -l log
 	export OWNERWRAP_MAX_IDLE=
 	said "OWNERWRAP_MAX_IDLE=soon: ignored, must be $RIGHT_MAX_IDLE"
-	sleep 0.3
-	assert_alive "$W" "$S"
+	lives_on 300 "$W" "$S"
 	stop_now
 	rm log
 	serve -- server -l log
@@ -652,8 +647,7 @@ unix() {
 	export OWNERWRAP_MAX_IDLE=0.3
 	serve --scope process -- server -l log
 	said "OWNERWRAP_MAX_IDLE=0.3: ignored, $NOT_KNOWN"
-	sleep 0.6
-	assert_alive "$W" "$S"
+	lives_on 600 "$W" "$S"
 	stop_now
 }
 
@@ -692,10 +686,10 @@ unix() {
 @test "idle: without it, nobody wakes up while an owner lives, keepers or not (75)" {
 	nopoll 'it looks every interval'
 	serve --keep-connected --keep-if 'touch asked' -- server -l log -p
-	sleep 0.2
-	before=$(switches "$SUP").$(switches "$W")
-	sleep 1
-	assert_equal "$(switches "$SUP").$(switches "$W")" "$before"
+	asleep "$SUP" "$W"
+	before=$(switches "$SUP" "$W")
+	let_pass 1000
+	assert_equal "$(switches "$SUP" "$W")" "$before" switches
 	[ ! -e asked ]
 	stop_now
 }
@@ -705,13 +699,13 @@ unix() {
 	nopoll 'it looks for the owner too'
 	owned -i 0.5 --max-idle 60 -- server -l log -p
 	SUP=$(supervisor_of "$W")
-	sleep 0.2
+	asleep "$W"
 	before=$(switches "$SUP") front=$(switches "$W")
-	sleep 1.2
+	let_pass 1200
 	looks=$(($(switches "$SUP") - before))
 	[ "$looks" -ge 1 ] || fail 'it does not look'
 	[ "$looks" -le 4 ] || fail "$looks wake-ups in 1.2 s"
-	assert_equal "$(switches "$W")" "$front"
+	assert_equal "$(switches "$W")" "$front" switches
 	stop_now
 }
 

@@ -183,8 +183,7 @@ expect_not_kept() {
 	serve -i 0.1 -g 0 -- -p 4
 	orphan
 	await_kept "$S \(talk\) can't be looked into"
-	sleep 0.5
-	assert_alive "$S"
+	lives_on 500 "$S"
 	assert_lines "$ERR" . 1
 	kill -TERM "$W"
 	expect_stopped 143
@@ -198,8 +197,7 @@ expect_not_kept() {
 	orphan
 	await_kept "a remote peer is connected to port $PORT"
 	kill -KILL "$CLIENT"		# it has nothing to do with it any more
-	sleep 0.5
-	assert_alive "$S"
+	lives_on 500 "$S"
 	assert_lines "$ERR" . 1
 	kill -TERM "$W"
 	expect_stopped 143
@@ -478,7 +476,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 	sup=$(supervisor_of "$W")
 	asleep "$W" "$sup"
 	before=$(switches "$W" "$sup")
-	sleep 1.5
+	let_pass 1500
 	assert_equal "$(switches "$W" "$sup")" "$before"
 	kill -TERM "$W"
 	expect_stopped 143
@@ -599,11 +597,10 @@ start_other() {
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	kill -KILL "$CLIENT"
 	await_line "$ERR" 'kept no longer; stopping server'
-	sleep 1.2
+	let_pass 1200
 	client "4:$PORT"
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
-	sleep 1			# the first grace would be over
-	assert_alive "$S"
+	lives_on 1000 "$S"			# the first grace would be over
 	begin=$(now_ms)
 	kill -KILL "$CLIENT"
 	expect_stopped
@@ -619,7 +616,7 @@ start_other() {
 	orphan
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	kill -KILL "$CLIENT"
-	sleep 6
+	lives_on 6000 "$S"
 	client "4:$PORT"
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	begin=$(now_ms)
@@ -641,8 +638,7 @@ start_other() {
 	client "4:$PORT"
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	rm keep
-	sleep 0.3
-	assert_alive "$S"
+	lives_on 300 "$S"
 	kill -KILL "$CLIENT"
 	expect_stopped
 	said "owner $O \(.*\) is gone, kept no longer; stopping server $S \(.*\)"
@@ -661,8 +657,7 @@ start_other() {
 		[ $owner = alive ] || orphan
 		kill -KILL "$W"
 		await_kept "$CLIENT \(talk\) is connected to port $PORT" wlog
-		sleep 0.6
-		assert_alive "$S" "$sup"
+		lives_on 600 "$S" "$sup"
 		begin=$(now_ms)
 		kill -KILL "$CLIENT"
 		await_gone "$sup"
@@ -735,7 +730,7 @@ start_other() {
 	client "4:$PORT"
 	second=$CLIENT
 	accepted 2
-	sleep 0.5
+	lives_on 500 "$S"
 	assert_lines "$ERR" . 1
 	kill -KILL "$first"
 	await_kept "$second \(talk\) is connected to port $PORT"

@@ -27,8 +27,7 @@ await_kept() {
 	owned -i 0.1 -g 0.3 --keep-if "$KEEP" -- server -l log
 	orphan
 	await_kept
-	sleep 0.5			# asked more than once
-	assert_alive "$S"
+	lives_on 500 "$S"			# asked more than once
 	no
 	expect_stopped
 	terms 1
@@ -55,7 +54,7 @@ await_kept() {
 		-- server -l log
 	kill -USR1 "$W"
 	await_line log '^USR1 '	# it is at work
-	sleep 0.5
+	lives_on 500 "$S"
 	[ ! -e asked ]
 	orphan
 	expect_stopped
@@ -67,8 +66,7 @@ await_kept() {
 	owned -p "$OWNER" -i 0.05 -g 0 --keep-if "echo >>$PWD/asked; false" \
 		-- server -l log
 	orphan
-	sleep 0.5
-	assert_alive "$S"
+	lives_on 500 "$S"
 	[ ! -e asked ]
 	kill -KILL "$OWNER"
 	expect_stopped
@@ -402,10 +400,7 @@ signal_sets() {
 	sup=$(supervisor_of "$W")
 	orphan
 	await_line "$ERR" 'is gone; stopping server'
-	kill -STOP "$sup"
-	sleep 2.8			# the end of the grace, and LATE_MS more
-	begin=$(now_ms)
-	kill -CONT "$sup"
+	freeze 2800 "$sup"		# the end of the grace, and LATE_MS more
 	expect_stopped
 	taken 1400 "$begin"
 	terms 1
@@ -420,8 +415,7 @@ signal_sets() {
 	track "$sup"
 	kill -KILL "$W"
 	await_kept wlog
-	sleep 0.5
-	assert_alive "$S" "$sup" "$O"
+	lives_on 500 "$S" "$sup" "$O"
 	terms 0
 	no
 	begin=$(now_ms)
@@ -445,8 +439,7 @@ signal_sets() {
 	orphan
 	await_kept
 	kill -KILL "$W"
-	sleep 0.5
-	assert_alive "$S" "$sup"
+	lives_on 500 "$S" "$sup"
 	terms 0
 	no
 	await_gone "$sup"
@@ -562,8 +555,7 @@ signal_sets() {
 	await_kept
 	kill -TERM "$S"
 	await_line "$ERR" 'server ended and left 1 process: waited for'
-	sleep 0.3
-	assert_alive "$child" "$W"
+	lives_on 300 "$child" "$W"
 	no
 	expect_stopped 9
 	refute_alive "$child"

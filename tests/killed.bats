@@ -49,8 +49,7 @@ load helper
 	await_line log '^TERM '
 	await_line log "^\[$deaf\] TERM "
 	taken 2000 "$begin"
-	sleep 0.5
-	assert_alive "$S" "$deaf"
+	lives_on 500 "$S" "$deaf"
 	logged "the front was killed; stopping server $S \(TERM now, no KILL\)"
 	assert_lines wlog 'still there' 0
 	kill -KILL "$S" "$deaf"
@@ -61,7 +60,7 @@ load helper
 	sup=$(supervisor_of "$W")
 	kill -KILL "$O"
 	await_line log '^TERM '
-	sleep 0.3
+	let_pass 300
 	begin=$(now_ms)
 	kill -KILL "$W"
 	await_gone "$sup"
@@ -118,7 +117,7 @@ load helper
 	for i in {0..24}; do
 		start "$OW" -k 0.3 -- server -d
 		fronts+=("$PID")
-		sleep "0.00$((i % 6))"
+		let_pass $((i % 6))
 		kill -KILL "$PID"
 	done
 	await_gone "${fronts[@]}"
@@ -129,8 +128,7 @@ load helper
 	wrap -k inf --log said -- -d
 	kill -KILL "$FRONT"
 	await_line log '^TERM from '
-	sleep 2.3	# more than the 2 s that a front's death allows
-	assert_alive "$SERVER" "$SUPERVISOR"
+	lives_on 2300 "$SERVER" "$SUPERVISOR"	# more than the 2 s that a front's death allows
 	assert_lines said 'killed$' 0
 	kill -KILL "$SERVER"
 	await_gone "$SUPERVISOR"
@@ -338,7 +336,7 @@ load helper
 	track "$(cat stranger)"
 	kill -KILL "$(supervisor_of "$W")"
 	await_line log '^TERM '
-	sleep 0.8
+	lives_on 800 "$W"
 	read -r -a fields <<<"$(stat_of "/proc/$W/stat")"
 	ticks=$((fields[11] + fields[12]))
 	[ "$ticks" -lt 20 ] || fail "$ticks ticks of 80 used"
@@ -366,8 +364,7 @@ load helper
 	owned -k inf -- server -l log -d
 	kill -KILL "$(supervisor_of "$W")"
 	await_line log '^TERM '
-	sleep 0.5
-	assert_alive "$S" "$W"
+	lives_on 500 "$S" "$W"
 	kill -KILL "$S"
 	finish "$W"
 	expect_status 137

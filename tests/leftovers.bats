@@ -96,8 +96,7 @@ left() {
 	await_line "$ERR" 'waited for'
 	kill -KILL "$(child_pid log normal)"
 	await_gone "$(child_pid log normal)"
-	sleep 0.2
-	assert_alive "$W" "$deaf"
+	lives_on 200 "$W" "$deaf"
 	assert_lines log '^\[[0-9]+\] TERM ' 0
 	kill -KILL "$deaf"
 	finish "$W"
@@ -119,8 +118,7 @@ left() {
 	await_line "$ERR" 'server ended and left 1 process: waited for'
 	daemon=$(cat up)
 	track "$daemon"
-	sleep 0.3
-	assert_alive "$W"
+	lives_on 300 "$W"
 	echo end >go
 	finish "$W"
 	expect_status 7
@@ -149,8 +147,7 @@ left() {
 		child=$(child_pid log plain)
 		await_line "$ERR" 'waited for'
 		kill -USR1 "$W"
-		sleep 0.1
-		assert_alive "$child" "$W"
+		lives_on 100 "$child" "$W"
 		kill "-$signal" "$W"
 		finish "$W"
 		expect_status 7
@@ -200,8 +197,7 @@ left() {
 	finish "$W"
 	expect_status 7
 	said "server ended and left 2 processes: left until the owner goes"
-	sleep 0.3
-	assert_alive "$plain" "$deaf" "$SUP"
+	lives_on 300 "$plain" "$deaf" "$SUP"
 	assert_lines log '^\[[0-9]+\] TERM ' 0
 	begin=$(now_ms)
 	kill -KILL "$O"
@@ -263,8 +259,7 @@ left() {
 	child=$(child_pid log plain)
 	finish "$W"
 	kill -USR1 "$SUP"
-	sleep 0.2
-	assert_alive "$child" "$SUP"
+	lives_on 200 "$child" "$SUP"
 	kill -TERM "$SUP"
 	await_gone "$SUP"
 	refute_alive "$child"
@@ -293,8 +288,7 @@ left() {
 	child=$(child_pid log plain)
 	W=$(pid_in olog cmd)
 	await_gone "$W"
-	sleep 0.5
-	assert_alive "$child"
+	lives_on 500 "$child"
 	kill -KILL "$PID"
 	await_gone "$child"
 }
@@ -307,8 +301,7 @@ left() {
 	child=$(child_pid log plain)
 	shell=$(pid_in olog cmd)
 	await_gone "$shell"
-	sleep 0.5
-	assert_alive "$child" "$host"
+	lives_on 500 "$child" "$host"
 	kill -KILL "$host"
 	await_gone "$child"
 }
@@ -320,8 +313,7 @@ left() {
 	child=$(child_pid log plain)
 	finish "$W"
 	kill -KILL "$O"
-	sleep 0.4
-	assert_alive "$child"
+	lives_on 400 "$child"
 	kill -KILL "$first"
 	await_gone "$child"
 }

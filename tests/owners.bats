@@ -264,7 +264,7 @@ five_owners() {
 		front=$!
 		track "$front"
 		exec 9<&-
-		sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
+		let_pass $((RANDOM % 20))
 		if ((i % 4 == 3)); then
 			hang_up
 		else
@@ -285,7 +285,7 @@ five_owners() {
 		plain "$OW" -q "${many[@]}" -g 0 -- sleep 299 2>/dev/null 3>&- &
 		front=$!
 		track "$front"
-		sleep "0.00$((RANDOM % 10))"
+		let_pass $((RANDOM % 10))
 		for pid in $(shuf -e "${pids[@]}"); do
 			kill -KILL "$pid"
 		done
@@ -300,9 +300,9 @@ five_owners() {
 @test "owners: the grace counts from the moment the last one went" {
 	mixed -g 0.8
 	end pid
-	sleep 0.5
+	lives_on 500 "$SERVER"
 	end name
-	sleep 0.5
+	lives_on 500 "$SERVER"
 	assert_lines "$ERR" . 0
 	begin=$(now_ms)
 	end fd
@@ -317,7 +317,7 @@ five_owners() {
 	begin=$(now_ms)
 	end pid
 	await_line "$ERR" 'is gone, not fd 9'
-	sleep 0.5
+	lives_on 500 "$SERVER"
 	end fd
 	end name
 	await_line log '^TERM '
@@ -392,7 +392,7 @@ five_owners() {
 
 @test "owners: the age is that of the process, not of the watch (71)" {
 	new_owner
-	sleep 2.1
+	let_pass 2100
 	start "$OW" -v -p "$OWNER" -g 0 -- server -l log
 	SERVER=$(server_pid log)
 	assert_lines "$ERR" '; owner [0-9]+ \(sleep, up ([2-9]|[1-9][0-9]+)s\), ' 1

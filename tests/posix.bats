@@ -84,7 +84,7 @@ serve() {
 		owner=$!
 		plain setsid "$OW" -q -i 0.02 -p "$owner" -g 0 -- sleep 299 2>/dev/null 3>&- &
 		front=$!
-		sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
+		let_pass $((RANDOM % 20))
 		kill -KILL "$owner"
 		finish "$front"
 		expect_status 124

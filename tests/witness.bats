@@ -318,7 +318,7 @@ stop_front() {
 	stop_front
 	kill -TERM "$FRONT"
 	kill -USR1 "$FRONT"
-	sleep 0.2
+	let_pass 200
 	assert_lines log '^(TERM|USR1) ' 0
 	kill -CONT "$FRONT"
 	settle
@@ -333,7 +333,7 @@ stop_front() {
 	kill -TERM -- "-$FRONT"
 	kill -USR1 -- "-$FRONT"
 	await_line log '^USR1 '
-	sleep 0.3
+	let_pass 300
 	kill -CONT "$FRONT"
 	settle
 	assert_lines log '^TERM ' 1
@@ -349,7 +349,7 @@ stop_front() {
 	wrap -- -d
 	kill -STOP -- "-$FRONT"
 	kill -TERM -- "-$FRONT"
-	sleep 0.2
+	let_pass 200
 	kill -CONT -- "-$FRONT"
 	settle
 	assert_lines log '^TERM ' 1
@@ -395,7 +395,7 @@ stop_front() {
 	sig send ALRM "$SUPERVISOR"
 	sig send RT40 "$SUPERVISOR"
 	sig send TSTP "$SUPERVISOR"
-	sleep 0.2
+	let_pass 200
 	settle
 	assert_equal "$(grep -vE '^(ready|RT60) ' log)" ""
 	assert_alive "$SUPERVISOR"
@@ -405,7 +405,7 @@ stop_front() {
 	wrap -- -e 6
 	stop_front
 	kill -TERM "$SUPERVISOR"
-	sleep 0.4
+	let_pass 400
 	assert_lines log '^TERM ' 0
 	assert_lines "$ERR" stopping 0
 	kill -CONT "$FRONT"
