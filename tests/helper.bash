@@ -191,10 +191,13 @@ cpu_ticks() {
 
 # switches PID...: how often each has gone to sleep, on one line
 switches() {
-	local pid
+	local pid counts=()
 	for pid; do
-		sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$pid/status"
-	done | xargs
+		is_pid "$pid" || return 1
+		counts+=("$(sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' \
+			"/proc/$pid/status")")
+	done
+	echo "${counts[*]}"
 }
 
 # asleep PID...: waits until their start is over, by not waking up for 0.3 s

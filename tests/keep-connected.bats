@@ -742,8 +742,7 @@ start_other() {
 
 @test "keep-connected: the same port at another address is another server's" {
 	serve -g 0.2 -i 0.1 -- 4
-	start talk serve -l elsewhere "6:$PORT"
-	await_line elsewhere '^ready '
+	start_other "6:$PORT"
 	client "6:$PORT"
 	orphan
 	expect_stopped

@@ -135,7 +135,7 @@ holder() {
 	hosted tcp 9 -g 0
 	hang_up USR2
 	expect_stopped
-	assert_lines host '^closed$' 0
+	assert_lines host '^shut$' 1	# and no more than that
 }
 
 @test "owner-fd: a stopped host is alive (13)" {
