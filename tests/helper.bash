@@ -521,6 +521,12 @@ owned() {
 	track "$S"
 }
 
+# its_supervisor: sets SUP, that of W, which may outlive it
+its_supervisor() {
+	SUP=$(supervisor_of "$W") || return 1
+	track "$SUP"
+}
+
 # orphan: W's owner goes
 orphan() { kill -KILL "$O"; }
 

@@ -23,7 +23,7 @@ serve() {
 serve_busy() {
 	at_dashes "$@"
 	serve "${BEFORE[@]}" -- busy -l log -s server.times -g go "${AFTER[@]}"
-	SUP=$(supervisor_of "$W")
+	its_supervisor
 }
 
 # serve_gated [OPTION...] -- SERVER OPTION...: the same for the usual server,
@@ -32,7 +32,7 @@ serve_gated() {
 	at_dashes "$@"
 	serve "${BEFORE[@]}" -- sh -c 'busy gate go & exec "$@"' - \
 		server -l log "${AFTER[@]}"
-	SUP=$(supervisor_of "$W")
+	its_supervisor
 }
 
 # go: all is prepared, from now on the server may be idle
@@ -83,6 +83,16 @@ not_idle() {
 	done
 	assert_lines "$ERR" 'nothing happened' 0
 	assert_alive "$W" "$S"
+}
+
+# idle_without_client: with CLIENT it lives on, without it it does not
+idle_without_client() {
+	not_idle 900
+	begin=$(now_ms)
+	kill -KILL "$CLIENT"
+	finish "$W"
+	taken 500 "$begin"
+	expect_status 124
 }
 
 # stop_now: the test has seen enough
@@ -362,12 +372,7 @@ tcp() {
 @test "idle: with --keep-connected a silent TCP connection is activity" {
 	serve_busy --keep-connected --max-idle 0.5 -- -L
 	call 4:PORT
-	not_idle 900
-	begin=$(now_ms)
-	kill -KILL "$CLIENT"
-	finish "$W"
-	taken 500 "$begin"
-	expect_status 124
+	idle_without_client
 	assert_alive "$O"
 	said 'nothing happened for 0.5s \(the last: a connection (came|went) on port [0-9]+\); .*'
 }
@@ -402,12 +407,7 @@ tcp() {
 unix() {
 	serve_busy -i 0.4 --max-idle 0.5 -- "$1" "$2" "${@:4}"
 	call "$3:$2"
-	not_idle 900
-	begin=$(now_ms)
-	kill -KILL "$CLIENT"
-	finish "$W"
-	taken 500 "$begin"
-	expect_status 124
+	idle_without_client
 	said "nothing happened for 0.5s \(the last: somebody is connected to ${4+.*}$2\); .*"
 }
 
@@ -691,7 +691,7 @@ unix() {
 @test "idle: without it, nobody wakes up while an owner lives, keepers or not (75)" {
 	nopoll 'it looks every interval'
 	serve --keep-connected --keep-if "touch $PWD/asked" -- server -l log -p
-	SUP=$(supervisor_of "$W")
+	its_supervisor
 	asleep "$SUP" "$W"
 	before=$(switches "$SUP" "$W")
 	let_pass 1000
@@ -704,7 +704,7 @@ unix() {
 	nosan 'its waits are not only ours'
 	nopoll 'it looks for the owner too'
 	owned -i 0.5 --max-idle 60 -- server -l log -p
-	SUP=$(supervisor_of "$W")
+	its_supervisor
 	asleep "$W"
 	before=$(switches "$SUP") front=$(switches "$W")
 	let_pass 1200

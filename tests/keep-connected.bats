@@ -473,11 +473,11 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 	serve -i 0.05 -- 4
 	client "4:$PORT"
 	accepted
-	sup=$(supervisor_of "$W")
-	asleep "$W" "$sup"
-	before=$(switches "$W" "$sup")
+	its_supervisor
+	asleep "$W" "$SUP"
+	before=$(switches "$W" "$SUP")
 	let_pass 1500
-	assert_equal "$(switches "$W" "$sup")" "$before"
+	assert_equal "$(switches "$W" "$SUP")" "$before"
 	kill -TERM "$W"
 	expect_stopped 143
 }
@@ -651,16 +651,15 @@ start_other() {
 	for owner in alive gone; do
 		rm -f wlog
 		serve --log wlog -i 0.1 -g 0.5 -- 4
-		sup=$(supervisor_of "$W")
-		track "$sup"
+		its_supervisor
 		client "4:$PORT"
 		[ $owner = alive ] || orphan
 		kill -KILL "$W"
 		await_kept "$CLIENT \(talk\) is connected to port $PORT" wlog
-		lives_on 600 "$S" "$sup"
+		lives_on 600 "$S" "$SUP"
 		begin=$(now_ms)
 		kill -KILL "$CLIENT"
-		await_gone "$sup"
+		await_gone "$SUP"
 		taken 500 "$begin"
 		refute_alive "$S"
 		logged '.*, kept no longer; stopping server .* \(TERM in 0\.5s, KILL 5s later, 10s if others must be told\)'
@@ -669,11 +668,10 @@ start_other() {
 
 @test "keep-connected: the front killed and nobody connected: the ladder" {
 	serve --log wlog -i 0.1 -g 0.3 -- 4
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	begin=$(now_ms)
 	kill -KILL "$W"
-	await_gone "$sup"
+	await_gone "$SUP"
 	taken 300 "$begin"
 	refute_alive "$S"
 	assert_alive "$O"
@@ -707,16 +705,15 @@ start_other() {
 @test "keep-connected: --leftovers leave: a worker that is used is kept" {
 	serve --log wlog -i 0.1 -g 0 --leftovers leave -- -w 4
 	worker=$(other)
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	client "4:$PORT"
 	kill -KILL "$S"
 	expect_stopped 137
 	orphan
 	await_kept "$CLIENT \(talk\) is connected to port $PORT" wlog
-	assert_alive "$worker" "$sup"
+	assert_alive "$worker" "$SUP"
 	kill -KILL "$CLIENT"
-	await_gone "$sup" "$worker"
+	await_gone "$SUP" "$worker"
 }
 
 # --- the message -----------------------------------------------------------

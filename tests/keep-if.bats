@@ -397,10 +397,10 @@ signal_sets() {
 @test "keep-if: a freeze is no grace: keepers get their time again" {
 	nopoll 'a rare look would find the owner late'
 	owned -i 60 -g 1.5 --keep-if "echo >>$PWD/asked; $KEEP" -- server -l log
-	sup=$(supervisor_of "$W")
+	its_supervisor
 	orphan
 	await_line "$ERR" 'is gone; stopping server'
-	freeze 2800 "$sup"		# the end of the grace, and LATE_MS more
+	freeze 2800 "$SUP"		# the end of the grace, and LATE_MS more
 	expect_stopped
 	taken 1400 "$begin"
 	terms 1
@@ -411,17 +411,16 @@ signal_sets() {
 @test "keep-if: SIGKILL of the front leaves a kept server, owner alive (73)" {
 	yes
 	owned --log wlog -i 0.1 -g 0.3 -k 3 --keep-if "$KEEP" -- server -l log -d
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	kill -KILL "$W"
 	await_kept wlog
-	lives_on 500 "$S" "$sup" "$O"
+	lives_on 500 "$S" "$SUP" "$O"
 	terms 0
 	no
 	begin=$(now_ms)
 	await_line log '^TERM '
 	taken 300 "$begin"
-	await_gone "$sup"
+	await_gone "$SUP"
 	taken 3300 "$begin"		# kill-after, not the 2 s of a haste
 	refute_alive "$S"
 	terms 1
@@ -434,15 +433,14 @@ signal_sets() {
 @test "keep-if: SIGKILL of the front leaves a kept server, owner gone (73)" {
 	yes
 	owned --log wlog -i 0.1 -g 0.3 --keep-if "$KEEP" -- server -l log
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	orphan
 	await_kept
 	kill -KILL "$W"
-	lives_on 500 "$S" "$sup"
+	lives_on 500 "$S" "$SUP"
 	terms 0
 	no
-	await_gone "$sup"
+	await_gone "$SUP"
 	refute_alive "$S"
 	terms 1
 	logged 'no owner left, kept: --keep-if says so'
@@ -451,11 +449,10 @@ signal_sets() {
 
 @test "keep-if: the front killed, a no: the grace as given, then the ladder" {
 	owned --log wlog -i 0.1 -g 0.7 -k 3 --keep-if false -- server -l log
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	begin=$(now_ms)
 	kill -KILL "$W"
-	await_gone "$sup"
+	await_gone "$SUP"
 	taken 700 "$begin"
 	refute_alive "$S"
 	assert_alive "$O"
@@ -471,15 +468,14 @@ signal_sets() {
 	track "$reader"
 	VIA=(sh -c 'exec "$@" 2>stderr' -)
 	owned --log wlog -i 0.1 -g 0.2 --keep-if "$KEEP" -- server -l log -2
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	assert_alive "$reader"
 	kill -KILL "$W"
 	await_gone "$reader"
 	await_kept wlog
-	assert_alive "$S" "$sup"
+	assert_alive "$S" "$SUP"
 	no
-	await_gone "$sup"
+	await_gone "$SUP"
 	refute_alive "$S"
 	assert_lines read . 0
 }
@@ -487,12 +483,11 @@ signal_sets() {
 @test "keep-if: a supervisor without its front: TERM to it stops the server" {
 	yes
 	owned --log wlog -i 0.1 -g 60 --keep-if "$KEEP" -- server -l log
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	kill -KILL "$W"
 	await_kept wlog
-	kill -TERM "$sup"
-	await_gone "$sup"
+	kill -TERM "$SUP"
+	await_gone "$SUP"
 	refute_alive "$S"
 	terms 1
 	logged "a signal came to the supervisor alone; stopping server $S \(TERM now, .*\)"
@@ -501,23 +496,21 @@ signal_sets() {
 @test "keep-if: a supervisor without its front ends with its server" {
 	yes
 	owned --log wlog -i 0.1 -g 60 --keep-if "$KEEP" -- server -l log
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	kill -KILL "$W"
 	await_kept wlog
 	kill -KILL "$S"
-	await_gone "$sup"
+	await_gone "$SUP"
 }
 
 @test "keep-if: SIGKILL of the front during the ladder is no reprieve" {
 	owned -i 0.1 -g 0 -k 60 --keep-if "$KEEP" -- server -l log -d
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	orphan
 	await_line log '^TERM '
 	yes
 	kill -KILL "$W"
-	await_gone "$sup"		# 2 s, not a minute, not for ever
+	await_gone "$SUP"		# 2 s, not a minute, not for ever
 	refute_alive "$S"
 }
 
@@ -569,8 +562,8 @@ signal_sets() {
 		owned --log wlog -i 0.1 -g 0 --leftovers leave --keep-if "$KEEP" -- \
 			server -l log -e 9 -g plain
 		child=$(child_pid log plain)
-		sup=$(supervisor_of "$W")
-		track "$child" "$sup"
+		its_supervisor
+		track "$child"
 		if [ $first = owner ]; then
 			orphan
 			await_kept
@@ -582,9 +575,9 @@ signal_sets() {
 			await_kept wlog
 			logged 'server ended and left 1 process: left until the owner goes'
 		fi
-		lives_on 300 "$child" "$sup"
+		lives_on 300 "$child" "$SUP"
 		no
-		await_gone "$sup"
+		await_gone "$SUP"
 		refute_alive "$child"
 	done
 }

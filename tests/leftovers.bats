@@ -8,7 +8,7 @@ load helper
 left() {
 	at_dashes "$@"
 	owned "${BEFORE[@]}" -- server -l log -e 7 "${AFTER[@]}"
-	SUP=$(supervisor_of "$W")
+	its_supervisor
 	kill -TERM "$S"
 }
 
@@ -331,7 +331,7 @@ left() {
 
 @test "leftovers leave: what a server leaves in the grace has the rest of it" {
 	owned --leftovers leave -g 1 -k 0.3 -- server -l log -e 7 -g deaf
-	SUP=$(supervisor_of "$W")
+	its_supervisor
 	child=$(child_pid log deaf)
 	begin=$(now_ms)
 	kill -KILL "$O"
