@@ -20,6 +20,17 @@ await_kept() {
 	await_line "${1-$ERR}" 'no owner left, kept: --keep-if says so$'
 }
 
+# keeps_and_stops [OPTION...]: a server is kept for a yes, stopped for a no
+keeps_and_stops() {
+	yes
+	owned -i 0.1 -g 0.2 "$@" --keep-if "$KEEP" -- server -l log
+	orphan
+	await_kept
+	no
+	expect_stopped
+	terms 1
+}
+
 # --- yes and no ------------------------------------------------------------
 
 @test "keep-if: 0 keeps the server, 1 does not, each change is one line (73)" {
@@ -89,24 +100,12 @@ await_kept() {
 	nosan 'the leak check needs /proc'
 	hide_proc
 	VIA=("${HIDDEN[@]}")
-	yes
-	owned -i 0.1 -g 0.2 --keep-if "$KEEP" -- server -l log
-	orphan
-	await_kept
-	no
-	expect_stopped
-	terms 1
+	keeps_and_stops
 }
 
 @test "keep-if: the plain POSIX body keeps a server, and stops it" {
 	plain_posix
-	yes
-	owned -i 0.1 -g 0.2 --keep-if "$KEEP" -- server -l log
-	orphan
-	await_kept
-	no
-	expect_stopped
-	terms 1
+	keeps_and_stops
 }
 
 # --- the command's world ---------------------------------------------------
@@ -623,13 +622,7 @@ signal_sets() {
 }
 
 @test "keep-if: it works with --scope process" {
-	yes
-	owned -i 0.1 -g 0.2 --scope process --keep-if "$KEEP" -- server -l log
-	orphan
-	await_kept
-	no
-	expect_stopped
-	terms 1
+	keeps_and_stops --scope process
 }
 
 # What is said of each look must not take the room of the last word.
