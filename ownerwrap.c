@@ -34,7 +34,7 @@
  *	- handlers only write a note, everything else happens in one loop.
  *
  * promise			mechanism			sections  cases
- * nothing is left		subreaper, ladder, stand-in	8, 9	  A, C
+ * nothing is left		subreaper, ladder, stand-in	8, 10	  A, C
  * nothing is killed wrongly	exit descriptors, start ticks	3, 7	  A, B
  * nobody notices		witness rule, notes, null fds	6, 8, 10  D to G
  */
@@ -215,11 +215,6 @@ struct proc {			/* one row of the process table */
 	char name[NAME_SIZE];
 };
 
-struct table {			/* a snapshot, sorted by pid */
-	struct proc *row;
-	size_t n, room;
-};
-
 struct list {			/* elements of one size; grows, never shrinks */
 	void *at;
 	size_t n, room;
@@ -241,7 +236,9 @@ struct sock {			/* one row of the socket tables */
 	uint64_t inode;		/* 0: nobody's yet, or nobody's any more */
 	uint64_t peer;		/* inode of the other end; 0 = not known */
 	uint16_t port, peer_port;	/* TCP */
-	char name[109];		/* Unix: the address, its NULs as "@"; or "" */
+	uint32_t addr[4];	/* TCP, ours; IPv4 as mapped into IPv6 */
+	char name[109];		/* Unix: the address, its NULs as "@"; "@": */
+				/* it has none; TCP: "" */
 	uint8_t state;
 	bool local;		/* TCP: both ends have the same address */
 	bool held;		/* the tree has it */
@@ -390,7 +387,7 @@ list_add(struct list *l, size_t size)
  * Exit descriptors	exit_open, exit_fired, exit_signal
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list, proc_age_ms,
- *			proc_moved
+ *			proc_moved, proc_slept
  * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
  *			write_nowait, queue_signal, boot_ticks
@@ -467,8 +464,10 @@ exit_signal(int fd, int signo)
 	return (int)syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0);
 }
 
-/* pidfd_send_signal(2): EBADF for other files, EINVAL from a namespace inside;
- * a directory of /proc passes as well. */
+/*
+ * pidfd_send_signal(2): EBADF for other files, EINVAL from a namespace inside;
+ * a directory of /proc passes as well.
+ */
 static bool
 is_exit_fd(int fd)
 {
@@ -566,26 +565,9 @@ proc_args(pid_t pid, char *buf, size_t size)
 	return self.listed ? proc_read(pid, "cmdline", buf, size) : -1;
 }
 
-/* A new row at the end of t, NULL and errno if there is no memory. */
-static struct proc *
-table_add(struct table *t)
-{
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 256;
-		struct proc *row = realloc(t->row, room * sizeof(*row));
-
-		if (row == NULL)
-			return NULL;
-		t->row = row;
-		t->room = room;
-	}
-	memset(&t->row[t->n], 0, sizeof(t->row[0]));
-	return &t->row[t->n++];
-}
-
 /* All processes; those that go meanwhile are skipped. */
 static int
-proc_list(struct table *t)
+proc_list(struct list *t)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *e;
@@ -600,7 +582,7 @@ proc_list(struct table *t)
 		if (!isdigit((unsigned char)e->d_name[0]) ||
 		    proc_stat((pid_t)strtol(e->d_name, NULL, 10), &p) == -1)
 			continue;
-		if ((row = table_add(t)) == NULL)
+		if ((row = list_add(t, sizeof(*row))) == NULL)
 			break;
 		*row = p;
 	}
@@ -815,6 +797,7 @@ set_ends(struct sock *s, uint64_t space, bool v4, uint32_t addr[2][4],
 	for (int i = 0; i < 10; i++)	/* multiply and fold: a plain hash */
 		s->id = (s->id ^ s->id >> 32 ^ end[i / 5 ^ low][i % 5]) *
 		    UINT64_C(0x9e3779b97f4a7c15);
+	memcpy(s->addr, end[0], sizeof(s->addr));
 	s->local = memcmp(end[0], end[1], sizeof(addr[0])) == 0;
 	s->port = ntohs(port[0]);
 	s->peer_port = ntohs(port[1]);
@@ -880,8 +863,10 @@ see_unix(const char *at, const char *end, see_fn *see)
 	at += sizeof(d);
 	s.state = d.state;
 	s.inode = d.inode;
-	if ((name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL)
-		return 0;
+	if ((name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL) {
+		name = "";
+		len = 1;
+	}
 	if (len > 0 && *name != '\0')		/* a path, with its NUL */
 		len = strnlen(name, len);
 	for (size_t i = 0; i < len && i < sizeof(s.name) - 1; i++)
@@ -1074,6 +1059,31 @@ socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 	return e == NULL ? 0 : -1;
 }
 
+/* How often pid's threads went to sleep: proc_pid_status(5). */
+static int
+proc_slept(pid_t pid, uint64_t *n)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	char path[64], buf[4096];
+	const char *at = NULL;
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	if ((dir = opendir(path)) == NULL)
+		return -1;
+	*n = 0;
+	while ((e = readdir(dir)) != NULL) {
+		snprintf(path, sizeof(path), "task/%.20s/status", e->d_name);
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
+		    (at = strstr(buf, key)) != NULL)
+			*n += strtoull(at + sizeof(key) - 1, NULL, 10);
+	}
+	closedir(dir);
+	return at == NULL ? -1 : 0;
+}
+
 /* Bytes and calls of read and write: the first four lines of proc_pid_io(5). */
 static int
 proc_moved(pid_t pid, uint64_t *moved)
@@ -1139,8 +1149,15 @@ proc_moved(pid_t pid, uint64_t *moved)
 	return not_here();
 }
 
+static int
+proc_slept(pid_t pid, uint64_t *n)
+{
+	(void)pid, (void)n;
+	return not_here();
+}
 
-static int proc_list(struct table *t) { t->n = 0; return not_here(); }
+
+static int proc_list(struct list *t) { t->n = 0; return not_here(); }
 static int peer_exit(int fd) { (void)fd; return not_here(); }
 
 /* The directory keeps other users out; the process is not known. */
@@ -1444,13 +1461,41 @@ write_syslog(const char *text)
 	close(fd);
 }
 
+/* The length of the UTF-8 character at s; 0 if it is none, or a control. */
+static int
+printable_length(const unsigned char *s)
+{
+	int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 :
+	    *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+
+	for (int i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if (*s < ' ' || *s == 127 || (*s == 0xc2 && s[1] < 0xa0))
+		return 0;
+	return n;
+}
+
 /* Names are other people's bytes: no line break, no escape sequence. */
 static void
 make_harmless(char *text, int n)
 {
-	for (int i = 0; i < n; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 127)
+	for (int i = 0, len; i < n; i += len) {
+		len = printable_length((unsigned char *)text + i);
+		if (len == 0 || i + len > n) {
 			text[i] = '?';
+			len = 1;
+		}
+	}
+}
+
+/* One more word in a list that may be cut. */
+static void
+add_word(char *list, size_t size, const char *separator, const char *word)
+{
+	size_t at = strlen(list);
+
+	snprintf(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
 }
 
 static void vsay(enum level level, const char *fmt, va_list ap)
@@ -2111,16 +2156,15 @@ own_by_fd(int fd)
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].number == fd)
 			return true;
-	if (fcntl(fd, F_GETFD) != 0 || (kind = owner_kind(fd, &events)) == NULL ||
+	if (fcntl(fd, F_GETFD) != 0 ||
+	    (kind = owner_kind(fd, &events)) == NULL ||
 	    (o = owner_new()) == NULL)
 		return false;
 	o->number = fd;
 	o->events = events;
 	snprintf(o->name, NAME_SIZE, "%s", kind);
-	o->fd = fd;
-	return fd == STDIN_FILENO ?
-	    (o->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) != -1 :
-	    set_cloexec(fd) == 0;
+	o->fd = fd == STDIN_FILENO ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
+	return o->fd != -1 && set_cloexec(o->fd) == 0;
 }
 
 /* The kernel's name, of which it has 15 bytes, or the basename of argv[0]. */
@@ -2169,15 +2213,16 @@ own_by_name(const char *name)
 static void
 list_ancestors(char *buf, size_t size)
 {
-	size_t at = 0;
 	pid_t pid = getppid();
+	char who[64];
 	struct proc p;
 
 	buf[0] = '\0';
-	for (int i = 0; i < CHAIN_MAX && at < size && pid != 0 &&
-	    proc_stat(pid, &p) == 0; i++, pid = p.ppid)
-		at += (size_t)snprintf(buf + at, size - at, "%s%d %s",
-		    at == 0 ? "" : ", ", (int)pid, p.name);
+	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0;
+	    i++, pid = p.ppid) {
+		snprintf(who, sizeof(who), "%d %s", (int)pid, p.name);
+		add_word(buf, size, ", ", who);
+	}
 }
 
 /* Does cluster, a shell's option word, take the next word as its value? */
@@ -2349,22 +2394,20 @@ enum owner_list {
 static int
 list_owners(char *buf, size_t size, enum owner_list which)
 {
-	size_t at = 0;
+	char who[64];
 	int n = 0;
 
 	buf[0] = '\0';
 	for (int i = 0; i < n_owners; i++) {
-		struct owner *o = &owners[i];
-		char who[64];
+		const struct owner *o = &owners[i];
 
 		if ((which == OWNERS_GONE && !o->gone) ||
 		    (which == OWNERS_ALIVE && o->gone))
 			continue;
-		if (at < size)
-			at += (size_t)snprintf(buf + at, size - at, "%s%s",
-			    n == 0 ? "" : which == OWNERS_SHORT ? "," : ", ",
-			    which == OWNERS_SHORT ? owner_short(o, who) :
-			    owner_label(o, who));
+		if (which == OWNERS_SHORT)
+			add_word(buf, size, ",", owner_short(o, who));
+		else
+			add_word(buf, size, ", ", owner_label(o, who));
 		n++;
 	}
 	return n;
@@ -2445,7 +2488,8 @@ still_counts(int64_t when_ms)
 	    now_ms() - when_ms < shorter(opt.kill_after_ms, HAD_MS);
 }
 
-static struct table now_table, last_table;
+/* Snapshots of the process table, sorted by pid. */
+static struct list now_table, last_table;
 
 static int
 by_pid(const void *a, const void *b)
@@ -2456,12 +2500,18 @@ by_pid(const void *a, const void *b)
 }
 
 static struct proc *
-find(const struct table *t, pid_t pid)
+row(const struct list *t, size_t i)
+{
+	return (struct proc *)t->at + i;
+}
+
+static struct proc *
+find(const struct list *t, pid_t pid)
 {
 	struct proc key = { .pid = pid };
 
 	return t->n == 0 ? NULL :
-	    bsearch(&key, t->row, t->n, sizeof(key), by_pid);
+	    bsearch(&key, t->at, t->n, sizeof(key), by_pid);
 }
 
 /*
@@ -2470,10 +2520,10 @@ find(const struct table *t, pid_t pid)
  * for the searches.  A torn snapshot may hold a circle: the bound ends it.
  */
 static void
-mark_tree(struct table *t)
+mark_tree(struct list *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		struct proc *p = &t->row[i], *top, *wrap = NULL;
+		struct proc *p = row(t, i), *top, *wrap = NULL;
 		size_t steps = 0;
 		bool inside;
 
@@ -2593,7 +2643,7 @@ remember(struct proc *p)
 static int
 snapshot(void)
 {
-	struct table swap = last_table;
+	struct list swap = last_table;
 	static bool said;
 	int result;
 
@@ -2603,10 +2653,10 @@ snapshot(void)
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
-	qsort(now_table.row, now_table.n, sizeof(*now_table.row), by_pid);
+	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
 	mark_tree(&now_table);
 	for (size_t i = 0; i < now_table.n; i++) {
-		struct proc *p = &now_table.row[i];
+		struct proc *p = row(&now_table, i);
 
 		p->in_scope = p->in_tree && in_scope(p);
 		if (p->in_tree)
@@ -2637,7 +2687,7 @@ look(int signo, int *told)
 		return look_at_group(signo, told);
 	failed = snapshot() == -1;
 	for (size_t i = 0; i < now_table.n; i++) {
-		struct proc *p = &now_table.row[i];
+		struct proc *p = row(&now_table, i);
 
 		if (!p->in_tree || p->pid == server.pid)
 			continue;
@@ -2674,7 +2724,8 @@ look_again_later(void)
 {
 	self.timer[T_LOOK] = FOREVER;
 	for (size_t i = 0; i < now_table.n; i++)
-		if (now_table.row[i].in_tree && !now_table.row[i].in_scope)
+		if (row(&now_table, i)->in_tree &&
+		    !row(&now_table, i)->in_scope)
 			set_timer(T_LOOK, opt.interval_ms);
 }
 
@@ -2682,19 +2733,17 @@ look_again_later(void)
 static bool
 list_rows(bool (*wanted)(const struct proc *), char *buf, size_t size)
 {
-	size_t at = 0;
+	char who[64];
 
 	buf[0] = '\0';
-	for (size_t i = 0; i < now_table.n && at < size; i++) {
-		const struct proc *p = &now_table.row[i];
-		char who[64];
+	for (size_t i = 0; i < now_table.n; i++) {
+		const struct proc *p = row(&now_table, i);
 
 		if (p->in_tree && p->pid != server.pid && !is_dead(p) &&
 		    wanted(p))
-			at += (size_t)snprintf(buf + at, size - at, "%s%s",
-			    at ? ", " : "", label(p->pid, p->name, who));
+			add_word(buf, size, ", ", label(p->pid, p->name, who));
 	}
-	return at > 0;
+	return buf[0] != '\0';
 }
 
 static bool is_spared(const struct proc *p) { return !p->in_scope; }
@@ -2937,6 +2986,7 @@ struct space {			/* a network namespace of the tree */
 struct meter {			/* of a process or a TCP connection */
 	uint64_t id, used, moved;	/* CPU in ticks; bytes */
 	uint64_t reaped;	/* as in struct proc: it grows with each child */
+	uint64_t slept;		/* grows with each sleep; 0 = not measured */
 	pid_t pid;		/* 0: a connection, on port */
 	uint16_t port;
 	bool fades;		/* TIME_WAIT: that it goes means nothing */
@@ -2947,9 +2997,10 @@ static struct {			/* what the last look has found */
 	struct list spaces;	/* struct space, ours first */
 	struct list names;	/* struct sock, Unix: it listens on them */
 	struct list socks;	/* struct sock, sorted by id: connections */
-	const uint16_t *ports;	/* only these */
-	int n_ports;		/* 0 = all, and Unix sockets too */
-	bool listens[65536];	/* on this port, in the space being read */
+	bool all;		/* whatever ports --keep-connected names */
+	struct list listeners;	/* struct sock, TCP: the same, in the space */
+	bool listens[65536];	/* being read; on any address of this port */
+	bool talks;		/* the tree has Unix connections elsewhere */
 	struct list now, before;	/* struct meter, sorted by id */
 } found;
 
@@ -2983,23 +3034,44 @@ is_held(uint64_t inode)
 }
 
 static bool
+is_unix(const struct sock *s)
+{
+	return s->name[0] != '\0';
+}
+
+/* Does a socket bound to addr get what comes for all addresses? */
+static bool
+is_wildcard(const uint32_t addr[4])
+{
+	return addr[0] == 0 && addr[1] == 0 && addr[3] == 0 &&
+	    (addr[2] == 0 || addr[2] == htonl(0xffff));
+}
+
+/* Is s on what the tree listens on? */
+static bool
 is_served(const struct sock *s)
 {
-	const struct sock *listener = found.names.at;
+	const struct list *l = is_unix(s) ? &found.names : &found.listeners;
+	const struct sock *listener = l->at;
 
-	for (size_t i = 0; i < found.names.n && s->name[0] != '\0'; i++)
-		if (strcmp(listener[i].name, s->name) == 0)
+	if (!is_unix(s) && !found.listens[s->port])
+		return false;		/* most, at no cost */
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(listener[i].name, s->name) == 0 &&
+		    (is_unix(s) || (listener[i].port == s->port &&
+		    (is_wildcard(listener[i].addr) || memcmp(listener[i].addr,
+		    s->addr, sizeof(s->addr)) == 0))))
 			return true;
-	return s->name[0] == '\0' && found.listens[s->port];
+	return false;
 }
 
 static bool
 is_wanted(const struct sock *s)
 {
-	for (int i = 0; i < found.n_ports && s->name[0] == '\0'; i++)
-		if (found.ports[i] == s->port)
+	for (int i = 0; i < opt.n_ports && !is_unix(s); i++)
+		if (opt.ports[i] == s->port)
 			return true;
-	return found.n_ports == 0;
+	return found.all || opt.n_ports == 0;
 }
 
 static int
@@ -3021,20 +3093,20 @@ see_listening(const struct sock *s)
 	if (s->state != LISTEN || !is_held(s->inode) || !is_wanted(s) ||
 	    is_served(s))
 		return 0;
-	if (s->name[0] != '\0')
+	if (is_unix(s))
 		return keep_sock(&found.names, s);
 	found.listens[s->port] = true;
-	return 0;
+	return keep_sock(&found.listeners, s);
 }
 
 /* Kept: what the tree holds or serves, and what may be the other end of it. */
 static int
 see_connection(const struct sock *s)
 {
-	bool tcp = s->name[0] == '\0';
+	bool wanted = is_unix(s) ? found.all && is_held(s->inode) :
+	    found.listens[s->peer_port] || is_held(s->inode);
 
-	if (s->state != LISTEN && (is_served(s) || (tcp &&
-	    (found.listens[s->peer_port] || is_held(s->inode)))))
+	if (s->state != LISTEN && (wanted || is_served(s)))
 		return keep_sock(&found.socks, s);
 	return 0;
 }
@@ -3067,7 +3139,7 @@ add_space(uint64_t id, pid_t pid)
  * that can't be looked into; a leader that ended before its threads shows none.
  */
 static pid_t
-find_inodes(const struct table *t)
+find_inodes(const struct list *t)
 {
 	uint64_t id;
 
@@ -3077,7 +3149,7 @@ find_inodes(const struct table *t)
 		return self.pid;
 	found.inodes.n = 0;
 	for (size_t i = 0; i < t->n; i++) {
-		const struct proc *p = &t->row[i];
+		const struct proc *p = row(t, i);
 
 		if (p->in_tree && !is_dead(p) && (p->state == 'Z' ||
 		    socket_inodes(p->pid, &found.inodes, &id) == -1 ||
@@ -3096,7 +3168,7 @@ pair_ends(void)
 
 	sort(&found.socks, sizeof(*s));
 	for (size_t i = 1; i < found.socks.n; i++)
-		if (s[i].id == s[i - 1].id && s[i].name[0] == '\0') {
+		if (s[i].id == s[i - 1].id && !is_unix(&s[i])) {
 			s[i].peer = s[i - 1].inode;
 			s[i - 1].peer = s[i].inode;
 		}
@@ -3107,7 +3179,7 @@ pair_ends(void)
  * lives that connected, the socket that listens where its maker does.
  */
 static pid_t
-find_sockets(const struct table *t, enum rows rows)
+find_sockets(const struct list *t, enum rows rows)
 {
 	pid_t doubt = find_inodes(t);
 
@@ -3116,6 +3188,7 @@ find_sockets(const struct table *t, enum rows rows)
 		const struct space *in = (struct space *)found.spaces.at + i;
 
 		memset(found.listens, 0, sizeof(found.listens));
+		found.listeners.n = 0;
 		if (socket_rows(in->pid, in->id, LISTENING, see_listening) ||
 		    socket_rows(in->pid, in->id, rows, see_connection))
 			doubt = in->pid ? in->pid : self.pid;
@@ -3147,18 +3220,18 @@ find_outsider(uint64_t id)
 
 /* The process outside the tree that holds this socket, or NULL. */
 static const struct proc *
-find_holder(const struct table *t, uint64_t inode)
+find_holder(const struct list *t, uint64_t inode)
 {
 	static struct list l;
 	uint64_t id;
 
 	for (size_t i = 0; inode != 0 && i < t->n; i++) {
 		l.n = 0;
-		if (!t->row[i].in_tree)
-			socket_inodes(t->row[i].pid, &l, &id);
+		if (!row(t, i)->in_tree)
+			socket_inodes(row(t, i)->pid, &l, &id);
 		for (size_t k = 0; k < l.n; k++)
 			if (((uint64_t *)l.at)[k] == inode)
-				return &t->row[i];
+				return row(t, i);
 	}
 	return NULL;
 }
@@ -3167,7 +3240,7 @@ find_holder(const struct table *t, uint64_t inode)
 static void
 say_connected(const char *who, const struct sock *s, char *buf, size_t size)
 {
-	if (s->name[0] != '\0')
+	if (is_unix(s))
 		snprintf(buf, size, "%s is connected to %s", who, s->name);
 	else
 		snprintf(buf, size, "%s is connected to port %d", who, s->port);
@@ -3205,8 +3278,7 @@ idle_usable(void)
  * as it is while that one stays.
  */
 static bool
-is_connected(const struct table *t, const uint16_t *ports, int n_ports,
-    char *why, size_t size)
+is_connected(const struct list *t, char *why, size_t size)
 {
 	static uint64_t last;
 	const struct sock *s;
@@ -3216,8 +3288,7 @@ is_connected(const struct table *t, const uint16_t *ports, int n_ports,
 
 	if (why[0] == '\0')
 		last = 0;
-	found.ports = ports;
-	found.n_ports = n_ports;
+	found.all = false;
 	if ((doubt = find_sockets(t, CONNECTED)) != 0) {
 		last = 0;
 		return say_doubt(doubt, why, size);
@@ -3226,7 +3297,7 @@ is_connected(const struct table *t, const uint16_t *ports, int n_ports,
 	if (s != NULL && s->id != last) {
 		if ((p = find_holder(t, s->peer)) != NULL)
 			label(p->pid, p->name, who);
-		else if (s->peer != 0 || s->name[0] != '\0')
+		else if (s->peer != 0 || is_unix(s))
 			snprintf(who, sizeof(who), "somebody");
 		say_connected(who, s, why, size);
 	}
@@ -3246,6 +3317,8 @@ read_process(const struct proc *p)
 	m->pid = p->pid;
 	m->used = p->cpu;
 	m->reaped = p->reaped;
+	if (found.talks && proc_slept(p->pid, &m->slept) == -1)
+		return -1;
 	return proc_moved(p->pid, &m->moved);
 }
 
@@ -3258,7 +3331,7 @@ read_connection(const struct sock *s)
 {
 	struct meter *m;
 
-	if (s->name[0] != '\0' || !(s->held || s->served ||
+	if (is_unix(s) || !(s->held || s->served ||
 	    (s->state == TIME_WAIT && s->local)))
 		return 0;
 	if ((m = list_add(&found.now, sizeof(*m))) == NULL)
@@ -3272,15 +3345,15 @@ read_connection(const struct sock *s)
 
 /* All that is measured; 0, or the pid of one that could not be. */
 static pid_t
-read_meters(const struct table *t)
+read_meters(const struct list *t)
 {
 	const struct sock *s = found.socks.at;
 
 	found.now.n = 0;
 	for (size_t i = 0; i < t->n; i++)
-		if (t->row[i].in_tree && !is_dead(&t->row[i]) &&
-		    read_process(&t->row[i]) == -1)
-			return t->row[i].pid;
+		if (row(t, i)->in_tree && !is_dead(row(t, i)) &&
+		    read_process(row(t, i)) == -1)
+			return row(t, i)->pid;
 	for (size_t i = 0; i < found.socks.n; i++)
 		if (read_connection(&s[i]) == -1)
 			return self.pid;
@@ -3304,6 +3377,8 @@ say_change(const struct meter *m, const struct meter *before, bool is_now,
 		what = "used CPU";
 	else if (before != NULL && m->moved != before->moved)
 		what = "read or wrote";
+	else if (before != NULL && m->slept != before->slept)
+		what = "was woken";
 	if (what == NULL)
 		return false;
 	if (m->pid != 0)
@@ -3330,9 +3405,47 @@ differs(const struct list *l, const struct list *other, bool is_now,
 	return false;
 }
 
+/*
+ * The bytes of a Unix socket can't be counted.  One that is open on what the
+ * tree listens on is activity, and told here; with one of another kind that
+ * leads out of the tree (a host's socketpair, a client's connection) each time
+ * that a process was woken is.
+ */
+static const struct sock *
+find_unix(void)
+{
+	const struct sock *s = found.socks.at, *open = NULL;
+
+	found.talks = false;
+	for (size_t i = 0; i < found.socks.n; i++)
+		if (is_unix(&s[i]) && s[i].served)
+			open = &s[i];
+		else if (is_unix(&s[i]) && !is_held(s[i].peer))
+			found.talks = true;
+	return open;
+}
+
+/* One that is stopped can't do anything: that is no idleness. */
+static bool
+is_frozen(const struct list *t, char *seen, size_t size)
+{
+	char who[64];
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct proc *p = row(t, i);
+
+		if (p->in_tree && (p->state == 'T' || p->state == 't')) {
+			snprintf(seen, size, "%s was stopped",
+			    label(p->pid, p->name, who));
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Called every interval; the first look has nothing to compare with. */
 static bool
-is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
+is_idle(const struct list *t, bool no_outsiders, char *seen, size_t size)
 {
 	const struct sock *s;
 	struct list swap = found.before;
@@ -3340,25 +3453,24 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 	bool busy;
 	pid_t doubt;
 
-	found.n_ports = 0;
-	if ((doubt = find_sockets(t, COUNTED)) != 0 ||
-	    (doubt = read_meters(t)) != 0)
+	found.all = true;
+	doubt = find_sockets(t, COUNTED);
+	s = find_unix();
+	if (doubt != 0 || (doubt = read_meters(t)) != 0)
 		return !say_doubt(doubt, seen, size);
 	busy = differs(&found.now, &swap, true, seen, size) ||
-	    differs(&swap, &found.now, false, seen, size);
+	    differs(&swap, &found.now, false, seen, size) ||
+	    is_frozen(t, seen, size);
 	found.before = found.now;
 	found.now = swap;
-	s = no_outsiders ? find_outsider(0) : NULL;
-	for (size_t i = 0; i < found.socks.n && s == NULL; i++)
-		if (((struct sock *)found.socks.at)[i].name[0] != '\0')
-			s = (struct sock *)found.socks.at + i;
-	if (s != NULL)		/* of a Unix socket bytes can't be counted */
+	if (s == NULL && no_outsiders)
+		s = find_outsider(0);
+	if (s != NULL)
 		say_connected("somebody", s, seen, size);
 	busy |= was_open;
 	was_open = s != NULL;
 	return !busy && s == NULL;
 }
-
 
 /* ======================================================================== */
 /* 10 phases                                                                */
@@ -3366,6 +3478,8 @@ is_idle(const struct table *t, bool no_outsiders, char *seen, size_t size)
 
 static void enter(enum phase next);
 static void deliver(const struct note *n);
+static void drain_signals(void (*on_signal)(const struct note *));
+static void on_copy(const struct note *n);
 static void stop_asking(void);
 static bool came_with_group(void);
 static bool close_door(bool cancel);
@@ -3756,6 +3870,8 @@ on_owners(void)
 static bool
 still_orphaned(void)
 {
+	if (self.phase != GRACE)
+		return false;
 	on_owners();
 	if (!orphaned())
 		enter(server.ended ? LEFT : RUNNING);
@@ -4031,12 +4147,16 @@ on_relay(const struct note *n)
 	deliver(n);
 }
 
-/* T_HELD: no copy came, so the signal was for the front. */
+/*
+ * T_HELD: no copy came, so the signal was for the front.  One that came while
+ * we were held up is in the pipe.
+ */
 static void
 on_held_end(void)
 {
 	int64_t now = now_ms();
 
+	drain_signals(on_copy);
 	self.timer[T_HELD] = FOREVER;
 	for (int i = 0; i < HELD_MAX; i++) {
 		if (!held[i].pending || held[i].delivered)
@@ -4132,7 +4252,7 @@ kill_keeper_session(void)
 		living = 0;
 		snapshot();
 		for (size_t i = 0; i < now_table.n; i++) {
-			struct proc *p = &now_table.row[i];
+			struct proc *p = row(&now_table, i);
 
 			if (p->sid == keeper.pid && !is_dead(p))
 				living += tell(p, SIGKILL);
@@ -4140,14 +4260,18 @@ kill_keeper_session(void)
 	}
 }
 
-/* The front must end it, too, if it stands in. */
+/*
+ * The front must end it, too, if it stands in.  A stopped one does not read:
+ * what is said every interval would leave no room for its last note.
+ */
 static void
 set_keeper(pid_t pid)
 {
 	struct note n = { .kind = NOTE_KEEPER, .pid = pid };
 
 	keeper.pid = pid;
-	send_note(&n);
+	if (self.front_stops == 0 && !is_stopped(self.front, false))
+		send_note(&n);
 }
 
 /* The server's environment, before the title overwrites it. */
@@ -4213,6 +4337,12 @@ kept(const char *why)
 	set_timer(T_KEEP, shorter(left, opt.interval_ms));
 }
 
+static int64_t
+hang_ms(void)
+{
+	return opt.interval_ms > HANG_MS ? opt.interval_ms : HANG_MS;
+}
+
 /*
  * Signals stay blocked until the exec: a handler of ours would write into the
  * supervisor's pipe.
@@ -4235,8 +4365,7 @@ start_keeper(void)
 	set_keeper(pid);
 	keeper.killed = false;
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	set_timer(T_KEEP, opt.interval_ms > HANG_MS ? opt.interval_ms :
-	    HANG_MS);
+	set_timer(T_KEEP, hang_ms());
 }
 
 static void
@@ -4247,8 +4376,8 @@ ask_keepers(void)
 	memcpy(why, keeper.why, sizeof(why));
 	if (opt.keep_connected && snapshot() == -1)
 		kept("/proc can't be read");
-	else if (opt.keep_connected && is_connected(&now_table, opt.ports,
-	    opt.n_ports, why, sizeof(why)))
+	else if (opt.keep_connected && is_connected(&now_table, why,
+	    sizeof(why)))
 		kept(why);
 	else if (opt.keep_if != NULL)
 		start_keeper();
@@ -4268,8 +4397,12 @@ reap_keeper(void)
 	kill_keeper_session();
 	waitid(P_PID, (id_t)keeper.pid, &si, WEXITED | WNOHANG);
 	set_keeper(0);
-	if (keeper.killed)
+	if (keeper.killed) {
+		if (self.phase == GRACE)
+			self.timer[T_KEEP] = shorter(self.timer[T_KEEP],
+			    now_ms() + opt.interval_ms);
 		return;
+	}
 	keeper.hangs = 0;
 	kept(si.si_code == CLD_EXITED && si.si_status == 0 ?
 	    "--keep-if says so" : NULL);
@@ -4283,11 +4416,12 @@ on_hang(void)
 	bool yes = ++keeper.hangs < HANGS_MAX;
 
 	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as %s",
-	    seconds(opt.interval_ms > HANG_MS ? opt.interval_ms : HANG_MS,
-	    how_long), yes ? "keep" : "do not keep");
+	    seconds(hang_ms(), how_long), yes ? "keep" : "do not keep");
 	keeper.killed = true;
 	kill_keeper_session();
 	kept(yes ? "--keep-if hangs" : NULL);
+	if (self.phase == GRACE)	/* sooner if it is reaped sooner */
+		set_timer(T_KEEP, hang_ms());
 }
 
 /* End --keep-if now; a second is plenty for one that was killed. */
@@ -4329,7 +4463,7 @@ on_keep(void)
 			keeper.no_since_ms = now_ms();
 	}
 	if (keeper.pid != 0 && late)
-		set_timer(T_KEEP, HANG_MS);
+		set_timer(T_KEEP, hang_ms());
 	else if (keeper.pid != 0)
 		on_hang();
 	else if (still_orphaned())
@@ -4361,8 +4495,8 @@ on_idle_look(void)
 		return;
 	}
 	plan(0, what, sizeof(what));
-	say(ORPHANED, "nothing happened for %s (the last: %s); stopping %s (%s)",
-	    seconds(opt.max_idle_ms, how_long), keeper.seen,
+	say(ORPHANED, "nothing happened for %s (the last: %s); "
+	    "stopping %s (%s)", seconds(opt.max_idle_ms, how_long), keeper.seen,
 	    server_label(who), what);
 	begin(IDLE);
 }
@@ -4412,8 +4546,11 @@ on_started(void)
 	set_title(list);
 	if (self.phase == STARTING)
 		enter(RUNNING);
-	if (opt.max_idle_ms > 0)
+	if (opt.max_idle_ms > 0) {
+		keeper.idle_since_ms = now_ms();
+		snprintf(keeper.seen, sizeof(keeper.seen), "its start");
 		set_timer(T_IDLE, 0);
+	}
 }
 
 static void
@@ -5465,6 +5602,9 @@ set_owner_name(const char *value)
 {
 	struct proc p;
 
+	for (int i = 0; i < n_names; i++)
+		if (strcmp(owner_names[i], value) == 0)
+			return true;
 	if (value[0] == '\0' || n_names == OWNERS_MAX ||
 	    proc_stat(self.pid, &p) == -1)
 		return false;
@@ -5760,8 +5900,8 @@ show_help(const char *value)
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
-	printf("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a value "
-	    "can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the command "
+	printf("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
+	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the command "
 	    "alone.  Exit status: the\nserver's; 124 no owner; 125 not started; "
 	    "126 can't be executed; 127 not found.\n");
 	exit(0);
@@ -6167,7 +6307,6 @@ static void
 open_named_owners(void)
 {
 	char list[LINE_SIZE / 2], names[LINE_SIZE / 4] = "";
-	size_t at = 0;
 
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].number == -1)
@@ -6178,10 +6317,8 @@ open_named_owners(void)
 		if (!own_by_name(owner_names[i])) {
 			say(VERBOSE, "no ancestor is called %s: skipped",
 			    owner_names[i]);
-			if (at < sizeof(names))
-				at += (size_t)snprintf(names + at,
-				    sizeof(names) - at, "%s%s", at == 0 ? "" :
-				    " or ", owner_names[i]);
+			add_word(names, sizeof(names), " or ",
+			    owner_names[i]);
 		}
 	if (n_owners > 0)
 		return;

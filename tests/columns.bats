@@ -47,11 +47,9 @@ load helper
 	start owner -t -l olog "$OW" -g 0 -- server -l log
 	owner=$PID
 	S=$(server_pid log)
-	await_line olog '^cmd '
-	W=$(sed -n 's/^cmd //p' olog)
+	W=$(pid_in olog cmd)
 	until_true '[ "$(ls "/proc/$owner/task" | wc -l)" = 1 ]'
-	sleep 1
-	assert_alive "$S" "$W" "$owner"
+	lives_on 1000 "$S" "$W" "$owner"
 	assert_lines log 'TERM' 0
 	assert_equal "$(cat "$ERR")" ""
 	# And the watch is no less for it.
@@ -66,8 +64,7 @@ load helper
 	owner=$PID
 	S=$(server_pid log)
 	until_true "[[ \$(ps -o stat= -p $owner) == Z* ]]"
-	sleep 0.5
-	assert_alive "$S" "$owner"
+	lives_on 500 "$S" "$owner"
 	assert_lines log 'TERM' 0
 	await_gone "$owner" "$S"
 	assert_lines log '^TERM ' 1

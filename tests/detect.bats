@@ -4,44 +4,13 @@
 load helper
 bats_require_minimum_version 1.5.0
 
-# an_owner: sets OWNER, a process that only waits to be killed
-an_owner() {
-	start sleep 300
-	OWNER=$PID
-}
-
-# wrapped OPTION... [-- COMMAND...]: under ownerwrap, with the fixture server
-# unless a command is given; sets FRONT, and SERVER for the fixture server
-wrapped() {
-	local options=()
-	while [ $# -gt 0 ] && [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	[ $# -gt 0 ] || set -- -- server -l log
-	rm -f log
-	start "$OW" "${options[@]}" "$@"
-	FRONT=$PID
-	if [ "$2" = server ]; then
-		SERVER=$(server_pid log)
-	fi
-}
-
-# expect_stopped [STATUS]: the server had one TERM and everything has ended
-expect_stopped() {
-	finish "$FRONT"
-	expect_status "${1-124}"
-	refute_alive "$SERVER"
-	assert_lines log '^TERM from ' 1
-}
-
 # --- the owner ends --------------------------------------------------------
 
 @test "detect: the server is stopped when its owner is killed (1)" {
-	an_owner
-	wrapped -p "$OWNER" --grace 0
+	new_owner
+	wrap -p "$OWNER" --grace 0 --
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	assert_lines "$ERR" "^ownerwrap\\[server\\]: owner $OWNER \\(sleep, up [0-9]+s\\) is gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)\$" 1
 	assert_equal "$(cat "$OUT")" "" stdout
 }
@@ -50,38 +19,38 @@ expect_stopped() {
 	for how in 'exit 0' 'exit 1' 'kill -TERM $$' 'kill -SEGV $$'; do
 		start sh -c "ulimit -c 0; until [ -e end ]; do sleep 0.02; done; $how"
 		OWNER=$PID
-		wrapped -p "$OWNER" --grace 0
+		wrap -p "$OWNER" --grace 0 --
 		assert_alive "$OWNER"
 		touch end
-		expect_stopped
+		ended_by_term 124
 		rm end
 	done
 }
 
 @test "detect: by default the server has 2 s to end by itself (1, 92)" {
-	an_owner
-	wrapped -p "$OWNER"
+	new_owner
+	wrap -p "$OWNER" --
 	begin=$(now_ms)
 	kill -KILL "$OWNER"
 	await_line "$ERR" "stopping server $SERVER \\(TERM in 2s, KILL 5s later, 10s if others must be told\\)\$"
 	await_gone "$SERVER"
 	[ $(($(now_ms) - begin)) -ge 2000 ]
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: the stop signal comes after the grace, not before (1)" {
-	an_owner
-	wrapped -p "$OWNER" --grace 700ms
+	new_owner
+	wrap -p "$OWNER" --grace 700ms --
 	begin=$(now_ms)
 	kill -KILL "$OWNER"
 	await_gone "$SERVER"
 	[ $(($(now_ms) - begin)) -ge 700 ]
-	expect_stopped
+	ended_by_term 124
 	assert_lines "$ERR" 'TERM in 0.7s, KILL 5s later, 10s if' 1
 }
 
 @test "detect: a server that ends within the grace keeps its status (1, 92)" {
-	an_owner
+	new_owner
 	mkfifo in
 	exec 8<>in
 	start sh -c 'exec "$0" -p "$1" -g 1m -- server -l log -E -w 100 -e 7 <in 8<&-' "$OW" "$OWNER"
@@ -97,10 +66,10 @@ expect_stopped() {
 }
 
 @test "detect: a server that says nothing yet is stopped too (2)" {
-	an_owner
+	new_owner
 	start "$OW" -p "$OWNER" -g 0 -- sh -c 'echo $$ >pid; sleep 5; read x'
 	FRONT=$PID
-	sleep 0.05
+	let_pass 50
 	kill -KILL "$OWNER"
 	finish "$FRONT"
 	expect_status 124
@@ -127,7 +96,7 @@ expect_stopped() {
 		owner=$!
 		plain "$OW" -q -p "$owner" -g 0 -- sleep 299 2>/dev/null 3>&- &
 		front=$!
-		sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
+		let_pass $((RANDOM % 20))
 		kill -KILL "$owner"
 		finish "$front"
 		expect_status 124
@@ -140,8 +109,8 @@ expect_stopped() {
 		rm -f host
 		start owner -r owner -s -l host "$OW" -q -g 0 -- sleep 299
 		await_line host '^cmd '
-		sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
-		kill -KILL "$(sed -n 's/^owner //p' host)"
+		let_pass $((RANDOM % 20))
+		kill -KILL "$(pid_in host owner)"
 		await_gone "$PID"	# the subreaper: it has no child left
 	done
 	no_leftovers
@@ -156,7 +125,7 @@ expect_stopped() {
 		wait
 		exec sleep 300
 	END
-	an_owner
+	new_owner
 	OW=$OW start sh launcher "$OWNER"
 	launcher=$PID
 	SERVER=$(server_pid log)
@@ -174,7 +143,7 @@ expect_stopped() {
 		start owner -t -l host sh -c "exec \"\$0\" -g 0 $options -- server -l log" "$OW"
 		host=$PID
 		SERVER=$(server_pid log)
-		FRONT=$(sed -n 's/^cmd //p' host)
+		FRONT=$(pid_in host cmd)
 		lives_on 400 "$SERVER" "$FRONT" "$host"
 		assert_lines log '^TERM' 0
 		kill -KILL "$host"
@@ -197,8 +166,8 @@ expect_stopped() {
 		start owner -r -l reaper owner -l host sh -c "exec \"\$0\" -g 1.5 $options -- server -l log" "$OW"
 		reaper=$PID
 		SERVER=$(server_pid log)
-		FRONT=$(sed -n 's/^cmd //p' host)
-		host=$(sed -n 's/^owner //p' host)
+		FRONT=$(pid_in host cmd)
+		host=$(pid_in host owner)
 		kill -KILL "$host"
 		await_gone "$host"
 		assert_equal "$(ps -o ppid= -p "$FRONT" | tr -d ' ')" "$reaper"
@@ -211,19 +180,17 @@ expect_stopped() {
 
 @test "detect: a zombie is no owner (9)" {
 	start owner -z -l host sleep 300
-	await_line host '^cmd '
-	OWNER=$(sed -n 's/^cmd //p' host)
-	wrapped -p "$OWNER" -g 0
+	OWNER=$(pid_in host cmd)
+	wrap -p "$OWNER" -g 0 --
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	[[ $(ps -o stat= -p "$OWNER") == Z* ]]
 	kill -0 "$OWNER"
 }
 
 @test "detect: an owner that is a zombie already: nothing is started (9, 3)" {
 	start owner -z -l host true
-	await_line host '^cmd '
-	zombie=$(sed -n 's/^cmd //p' host)
+	zombie=$(pid_in host cmd)
 	await_gone "$zombie"
 	[[ $(ps -o stat= -p "$zombie") == Z* ]]
 	run "$OW" -p "$zombie" -- touch started
@@ -239,73 +206,62 @@ expect_stopped() {
 	start owner -m 2500
 	OWNER=$PID
 	until_true "[[ \$(ps -o stat= -p $OWNER) == Z* ]]"
-	wrapped -p "$OWNER" -g 0
+	wrap -p "$OWNER" -g 0 --
 	lives_on 500 "$SERVER"
 	await_gone "$FRONT"
 	[ $(($(now_ms) - begin)) -ge 2500 ]
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: a stopped owner is alive (13)" {
-	an_owner
+	new_owner
 	kill -STOP "$OWNER"
-	wrapped -p "$OWNER" -g 0
+	wrap -p "$OWNER" -g 0 --
 	lives_on 400 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: a renamed, re-exec'd owner is alive (13)" {
 	start sh -c 'until [ -e go ]; do sleep 0.02; done; exec sleep 300'
 	OWNER=$PID
-	wrapped -p "$OWNER" -g 0
+	wrap -p "$OWNER" -g 0 --
 	touch go
 	until_true "[ \"\$(ps -o comm= -p $OWNER)\" = sleep ]"
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: a frozen supervisor draws no conclusion from the time (13)" {
-	an_owner
-	wrapped -p "$OWNER" -g 0.2
-	supervisor=$(supervisor_of "$FRONT")
-	kill -STOP "$supervisor"
-	sleep 1.6
-	kill -CONT "$supervisor"
+	new_owner
+	wrap -p "$OWNER" -g 0.2 --
+	freeze 1600 "$SUPERVISOR"
 	lives_on 500 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: a freeze during the grace gives the server its time again (13)" {
-	an_owner
-	wrapped -p "$OWNER" -g 0.4
-	supervisor=$(supervisor_of "$FRONT")
+	new_owner
+	wrap -p "$OWNER" -g 0.4 --
 	kill -KILL "$OWNER"
 	await_line "$ERR" 'TERM in 0.4s'
-	kill -STOP "$SERVER" "$supervisor"
-	sleep 1.8
-	begin=$(now_ms)
-	kill -CONT "$SERVER" "$supervisor"
+	freeze 1800 "$SUPERVISOR" "$SERVER"
 	await_gone "$SERVER"
 	[ $(($(now_ms) - begin)) -ge 400 ]
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: a freeze before SIGKILL gives the server its time again (13)" {
-	an_owner
-	wrapped -p "$OWNER" -g 0 -k 0.4 -- server -l log -d
-	supervisor=$(supervisor_of "$FRONT")
+	new_owner
+	wrap -p "$OWNER" -g 0 -k 0.4 -- -d
 	kill -KILL "$OWNER"
 	await_line log '^TERM'
-	kill -STOP "$SERVER" "$supervisor"
-	sleep 1.8
-	begin=$(now_ms)
-	kill -CONT "$SERVER" "$supervisor"
+	freeze 1800 "$SUPERVISOR" "$SERVER"
 	await_gone "$SERVER"
 	[ $(($(now_ms) - begin)) -ge 400 ]
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: end of file on stdin means nothing (14)" {
@@ -342,15 +298,15 @@ expect_stopped() {
 	SERVER=$(server_pid log)
 	lives_on 200 "$SERVER"
 	kill -KILL "$(cat owner)"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: a spawner may die while the owner lives (72)" {
-	an_owner
+	new_owner
 	start sock pipes "$OW" -p "$OWNER" -g 0 -- server -l log
 	spawner=$PID
 	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^pid //p' "$OUT")
+	FRONT=$(pid_in "$OUT" pid)
 	kill -KILL "$spawner"
 	await_gone "$spawner"
 	lives_on 1000 "$SERVER" "$FRONT"
@@ -370,10 +326,10 @@ expect_stopped() {
 	await_line host '^cmd '
 	sed -n 's/^owner //p' agent >pid.new
 	mv pid.new pid
-	FRONT=$(sed -n 's/^cmd //p' host)
+	FRONT=$(pid_in host cmd)
 	SERVER=$(server_pid log)
 	for name in host window; do
-		kill -KILL "$(sed -n 's/^owner //p' $name)"
+		kill -KILL "$(pid_in $name owner)"
 		lives_on 300 "$SERVER"
 	done
 	kill -KILL "$(cat pid)"
@@ -385,14 +341,14 @@ expect_stopped() {
 
 # notification refused: the same outcome by polling
 polled_by() {
-	an_owner
+	new_owner
 	start "$@" "$OW" -v -i 0.1 -p "$OWNER" -g 0 -- server -l log
 	FRONT=$PID
 	SERVER=$(server_pid log)
 	lives_on 300 "$SERVER"
 	assert_lines "$ERR" "^ownerwrap\\[server\\]: server $SERVER started; owner $OWNER \\(sleep, up [0-9]+s\\), polled every 0.1s\$" 1
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: pidfd_open is not there: polling (67)" {
@@ -406,7 +362,7 @@ polled_by() {
 @test "detect: pidfd_open has no descriptor: polling (67)" {
 	polled_by deny EMFILE pidfd_open --
 	nosan 'the sanitizer needs descriptors'
-	an_owner
+	new_owner
 	start limits fds=5 -- "$OWNERWRAP_BIN" -v -i 0.1 -p "$OWNER" -g 0 -- sleep 300
 	FRONT=$PID
 	await_line "$ERR" ", polled every 0.1s\$"
@@ -418,14 +374,14 @@ polled_by() {
 
 @test "detect: pidfd_send_signal is not there or forbidden (67)" {
 	for errno in ENOSYS EPERM; do
-		an_owner
+		new_owner
 		rm -f log
 		start deny $errno pidfd_send_signal,pidfd_open -- "$OW" -i 0.1 \
 			-p "$OWNER" -g 0 -k 0.3 -- server -l log -g deaf -g plain
 		FRONT=$PID
 		SERVER=$(server_pid log)
 		kill -KILL "$OWNER"
-		expect_stopped
+		ended_by_term 124
 		refute_alive "$(child_pid log deaf)" "$(child_pid log plain)"
 	done
 }
@@ -433,7 +389,7 @@ polled_by() {
 @test "detect: the default owner, too, is polled where it must be (67)" {
 	start owner -l host deny ENOSYS pidfd_open -- "$OW" -i 0.1 -g 0 -- server -l log
 	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	FRONT=$(pid_in host cmd)
 	lives_on 300 "$SERVER"
 	kill -KILL "$PID"
 	await_gone "$FRONT" "$SERVER"
@@ -468,7 +424,7 @@ polled_by() {
 	FRONT=$PID
 	SERVER=$(server_pid log)
 	supervisor=$(supervisor_of "$FRONT")
-	sleep 1
+	lives_on 1000 "$SERVER" "$supervisor"
 	[ "$(cpu_ticks "$supervisor")" -le 50 ]
 	kill -TERM "$FRONT"
 	await_line log '^TERM from '
@@ -530,46 +486,27 @@ polled_by() {
 	[ "$works" != 0 ] && [ "$works" -le 65536 ]
 }
 
-# switches PID...: how often they went to sleep and were woken
-switches() {
-	local pid
-	for pid; do
-		sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$pid/status"
-	done | xargs
-}
-
-# asleep PID...: waits until their start is over, by not waking up for 0.3 s
-asleep() {
-	local before='' now=
-	until now=$(switches "$@") && [ "$now" = "$before" ]; do
-		before=$now
-		sleep 0.3
-	done
-}
-
 @test "detect: with notification nothing wakes up while nothing happens (75)" {
 	nopoll 'it wakes up'
-	an_owner
-	wrapped -p "$OWNER"
-	supervisor=$(supervisor_of "$FRONT")
-	asleep "$FRONT" "$supervisor"
-	before=$(switches "$FRONT" "$supervisor")
-	sleep 2
-	assert_equal "$(switches "$FRONT" "$supervisor")" "$before" switches
+	new_owner
+	wrap -p "$OWNER" --
+	asleep "$FRONT" "$SUPERVISOR"
+	before=$(switches "$FRONT" "$SUPERVISOR")
+	let_pass 2000
+	assert_equal "$(switches "$FRONT" "$SUPERVISOR")" "$before" switches
 	kill -KILL "$SERVER"
 	finish "$FRONT"
 }
 
 @test "detect: polling wakes up once an interval, the front never (75)" {
-	an_owner
-	wrapped -p "$OWNER" --poll -i 0.25
-	supervisor=$(supervisor_of "$FRONT")
+	new_owner
+	wrap -p "$OWNER" --poll -i 0.25 --
 	asleep "$FRONT"
 	front=$(switches "$FRONT")
-	before=$(switches "$supervisor")
+	before=$(switches "$SUPERVISOR")
 	begin=$(now_ms)
-	sleep 1.5
-	woken=$(($(switches "$supervisor") - before))
+	let_pass 1500
+	woken=$(($(switches "$SUPERVISOR") - before))
 	most=$(((($(now_ms) - begin) / 250) + 2))
 	assert_equal "$(switches "$FRONT")" "$front" switches
 	((woken >= 3 && woken <= most)) || fail "$woken times, at most $most"
@@ -594,29 +531,29 @@ asleep() {
 }
 
 @test "detect: --poll looks every interval, and says so" {
-	an_owner
-	wrapped -v -p "$OWNER" --poll -i 0.3 -g 0
+	new_owner
+	wrap -v -p "$OWNER" --poll -i 0.3 -g 0 --
 	assert_lines "$ERR" ', polled every 0.3s$' 1
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: without --poll no interval is waited for" {
 	nopoll 'it waits'
-	an_owner
-	wrapped -v -p "$OWNER" -i 1h -g 0
+	new_owner
+	wrap -v -p "$OWNER" -i 1h -g 0 --
 	assert_lines "$ERR" ', watched by pidfd$' 1
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "detect: --poll waits for its interval before it looks" {
-	an_owner
-	wrapped -p "$OWNER" --poll -i 1h -g 0
+	new_owner
+	wrap -p "$OWNER" --poll -i 1h -g 0 --
 	kill -KILL "$OWNER"
 	lives_on 300 "$SERVER"
 	kill -TERM "$FRONT"
-	expect_stopped 0
+	ended_by_term 0
 }
 
 @test "detect: an interval of 0 is an error that says what to write" {
@@ -634,8 +571,8 @@ asleep() {
 }
 
 @test "detect: an interval of 1ms is looked at and found" {
-	an_owner
-	wrapped -p "$OWNER" --poll -i 1ms -g 0
+	new_owner
+	wrap -p "$OWNER" --poll -i 1ms -g 0 --
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }

@@ -24,7 +24,7 @@ released() {
 		await_line "$OUT" "^${line/_/ } at"
 	done
 	assert_alive "$server"
-	kill -TERM "$(sed -n 's/^pid //p' "$OUT")"
+	kill -TERM "$(pid_in "$OUT" pid)"
 	finish "$PID"
 	expect_status 0
 }
@@ -80,7 +80,7 @@ released() {
 @test "descriptors: EOF on stderr comes when the server lets go, front killed (97)" {
 	start sock pipes "$OW" -k 1 -- server -l log -2 -d
 	server=$(server_pid log)
-	front=$(sed -n 's/^pid //p' "$OUT")
+	front=$(pid_in "$OUT" pid)
 	supervisor=$(supervisor_of "$front")
 	track "$front" "$server" "$supervisor"
 	kill -KILL "$front"
@@ -92,7 +92,7 @@ released() {
 @test "descriptors: EOF on stderr comes when its last child lets go, front killed (97)" {
 	start sock pipes "$OW" -k 5 -- server -l log -t 100 -g slow=300
 	server=$(server_pid log)
-	front=$(sed -n 's/^pid //p' "$OUT")
+	front=$(pid_in "$OUT" pid)
 	supervisor=$(supervisor_of "$front")
 	track "$front" "$server" "$supervisor"
 	kill -KILL "$front"
@@ -224,8 +224,7 @@ server_of() {
 
 @test "descriptors: with 5 free ones the default owner is watched (67)" {
 	start owner -l owned limits fds=5 -- "$OW" -i 0.1 -g 0.1 -- sleep 300
-	await_line owned '^cmd '
-	front=$(sed -n 's/^cmd //p' owned)
+	front=$(pid_in owned cmd)
 	server=$(server_of "$front")
 	track "$server" "$front"
 	kill -KILL "$PID"

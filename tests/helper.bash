@@ -160,6 +160,13 @@ supervisor_of() {
 	pgrep -P "$1" -x ow-supervisor
 }
 
+# pid_in FILE [WORD]: waits for the line `WORD PID`, or one with only a pid, and
+# prints that
+pid_in() {
+	await_line "$1" "^${2+$2 }[0-9]+\$" || return 1
+	sed -n "s/^${2+$2 }\\([0-9]*\\)\$/\\1/p" "$1" | head -n 1
+}
+
 # server_pid LOG: waits for the fixture server's `ready`, prints its pid
 server_pid() {
 	await_line "$1" '^ready [0-9]+$' || return 1
@@ -180,6 +187,35 @@ cpu_ticks() {
 		sum=$((sum + fields[11] + fields[12]))
 	done
 	echo "$sum"
+}
+
+# switches PID...: how often each has gone to sleep, on one line
+switches() {
+	local pid counts=()
+	for pid; do
+		is_pid "$pid" || return 1
+		counts+=("$(sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' \
+			"/proc/$pid/status")")
+	done
+	echo "${counts[*]}"
+}
+
+# asleep PID...: waits until their start is over, by not waking up for 0.3 s
+asleep() {
+	local before=''
+	ASLEEP=("$@")
+	until_true '[ "$(switches "${ASLEEP[@]}")" = "$before" ] || {
+		before=$(switches "${ASLEEP[@]}"); let_pass 300; false; }'
+}
+
+# held_once PID: where the kernel notifies, the supervisor of FRONT has one
+# pidfd of it
+held_once() {
+	local supervisor
+	[ "${OWNERWRAP_TEST_MODE-}" != poll ] || return 0
+	supervisor=$(supervisor_of "$FRONT") || return 1
+	assert_equal "$(grep -lsx "Pid:	$1" "/proc/$supervisor/fdinfo"/* | wc -l)" \
+		1 pidfds
 }
 
 # no_leftovers: fails if a process of this test is still there, after giving
@@ -206,17 +242,24 @@ marked() (
 		cut -d/ -f3 | sort -un
 )
 
+# at_dashes [WORD...] [-- [WORD...]]: BEFORE and AFTER the `--`
+at_dashes() {
+	BEFORE=()
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		BEFORE+=("$1")
+		shift
+	done
+	AFTER=("${@:2}")
+}
+
 # wrap [OPTION...] -- [SERVER OPTION...]: ownerwrap with the fixture server, in
 # the background; sets FRONT, SUPERVISOR, SERVER; the server's log is ./log.
 # VIA=(setsid) before it: begun by this command, which execs.
 wrap() {
-	local options=() child
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
-	start "${VIA[@]}" "$OW" "${options[@]}" -- server -l log "$@"
+	local child
+	at_dashes "$@"
+	rm -f log
+	start "${VIA[@]}" "$OW" "${BEFORE[@]}" -- server -l log "${AFTER[@]}"
 	FRONT=$PID
 	SERVER=$(server_pid log) || return 1
 	SUPERVISOR=$(supervisor_of "$FRONT") || return 1
@@ -224,6 +267,32 @@ wrap() {
 	for child in $(sed -n "s/^child \\([0-9]*\\) .*/\\1/p" log); do
 		track "$child"
 	done
+}
+
+# below_host: ownerwrap and its server, ./log, begun by a fixture that logs to
+# ./host; sets FRONT, SERVER
+below_host() {
+	FRONT=$(pid_in host cmd) || return 1
+	track "$FRONT"
+	SERVER=$(server_pid log) || { cat "$ERR" >&2; return 1; }
+	track "$SERVER"
+}
+
+# not_started STATUS: `touch started` below a fixture that logs to ./host was not
+# run, and ownerwrap ended so
+not_started() {
+	await_line host '^exit ' || return 1
+	assert_lines host "^exit $1\$" 1 || return 1
+	[ ! -e started ] || fail 'it was started'
+}
+
+# ended_by_term [STATUS]: SERVER has ended after one TERM, and FRONT; with this
+# status, if one is given: then FRONT is a child of the test
+ended_by_term() {
+	await_gone "$FRONT" || return 1
+	refute_alive "$SERVER" || return 1
+	assert_lines log '^TERM from ' 1 || return 1
+	[ $# = 0 ] || { finish "$FRONT" && expect_status "$1"; }
 }
 
 # new_owner: a process to be named as an owner; sets OWNER
@@ -240,7 +309,7 @@ new_owner() {
 # timers of that turn.
 settle() {
 	round_trip || return 1
-	sleep 0.1
+	let_pass 100
 	round_trip && round_trip
 }
 
@@ -271,11 +340,35 @@ look_until() {
 	done
 }
 
-# 20 ms, without a process for it: nobody ever writes into this FIFO
-nap() {
+nap() { let_pass 20; }
+
+# let_pass MS: only time passes, in which something must not happen, or without
+# which it would not be what is tested. For all else wait by what can be seen.
+# Without a process for it: nobody ever writes into this FIFO.
+let_pass() {
+	local seconds
+	printf -v seconds %d.%03d $(($1 / 1000)) $(($1 % 1000))
 	[ -p "$BATS_RUN_TMPDIR/never" ] ||
 		mkfifo "$BATS_RUN_TMPDIR/never" 2>/dev/null || true
-	read -r -t 0.02 <>"$BATS_RUN_TMPDIR/never" || true
+	read -r -t "$seconds" <>"$BATS_RUN_TMPDIR/never" || true
+}
+
+# freeze MS PID...: stops them for so long; then sets `begin`, as now_ms, and
+# continues them, the last one first
+freeze() {
+	local i
+	kill -STOP "${@:2}"
+	let_pass "$1"
+	begin=$(now_ms)
+	for ((i = $#; i > 1; i--)); do
+		kill -CONT "${!i}"
+	done
+}
+
+# await_stopped PID: by a signal
+await_stopped() {
+	is_pid "$1" || return 1
+	until_true "[[ \$(ps -o stat= -p $1) == T* ]]"
 }
 
 await_gone() {
@@ -334,6 +427,15 @@ assert_lines() {
 	fail "$n lines match $2, expected $3"
 }
 
+# terms COUNT: so many TERM lines of the server itself in ./log
+terms() { assert_lines log '^TERM ' "$1"; }
+
+# logged ERE [COUNT]: a line (so many lines) of wlog. The supervisor lets go of
+# stderr when its front is gone: `--log wlog` has it all.
+logged() {
+	assert_lines wlog "Z [0-9]+ ownerwrap\\[(server|talk)\\]: $1\$" "${2-1}"
+}
+
 # After `run` or `finish`.
 expect_status() {
 	assert_equal "$status" "$1" "status (output: ${output-})"
@@ -383,6 +485,13 @@ nopoll() {
 	[ "${OWNERWRAP_TEST_MODE-}" != poll ] || skip "polling: $1"
 }
 
+# plain_posix: OW is the plain POSIX program, polling as it must
+plain_posix() {
+	nopoll 'it polls in any case'
+	OW=$ROOT/.build/ownerwrap-posix
+	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
+}
+
 # need_pidns, then: "${PIDNS[@]}" CMD, with start or run, or in_pidns CMD
 need_pidns() {
 	need unshare
@@ -400,14 +509,32 @@ in_pidns() {
 # --- a server with its owner -----------------------------------------------
 
 # owned [OPTION...] -- server -l log ...: starts an owner, O, and, told to watch
-# it, the program, W (its stderr: $ERR); waits for the server, S.
+# it, the program, W (its stderr: $ERR); waits for the server, S. VIA as for
+# wrap.
 owned() {
 	start sleep 300
 	O=$PID
-	start "$OW" --owner-pid "$O" "$@"
+	rm -f log
+	start "${VIA[@]}" "$OW" --owner-pid "$O" "$@"
 	W=$PID
 	S=$(server_pid log)
 	track "$S"
+}
+
+# its_supervisor: sets SUP, that of W, which may outlive it
+its_supervisor() {
+	SUP=$(supervisor_of "$W") || return 1
+	track "$SUP"
+}
+
+# orphan: W's owner goes
+orphan() { kill -KILL "$O"; }
+
+# expect_stopped [STATUS]: W ends so, and the server has ended
+expect_stopped() {
+	finish "$W"
+	expect_status "${1-124}"
+	refute_alive "$S"
 }
 
 # taken MS BEGIN: fails unless MS milliseconds have passed since BEGIN, which

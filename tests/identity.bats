@@ -5,28 +5,6 @@
 load helper
 bats_require_minimum_version 1.5.0
 
-# an_owner: sets OWNER, a process that only waits to be killed
-an_owner() {
-	start sleep 300
-	OWNER=$PID
-}
-
-# serve OPTION...: the fixture server under ownerwrap; sets FRONT and SERVER
-serve() {
-	rm -f log
-	start "$OW" "$@" -- server -l log
-	FRONT=$PID
-	SERVER=$(server_pid log)
-}
-
-# The server had one TERM and everything has ended.
-expect_stopped() {
-	finish "$FRONT"
-	expect_status 124
-	refute_alive "$SERVER"
-	assert_lines log '^TERM from ' 1
-}
-
 # --- numbers ----------------------------------------------------------------
 
 # What runs in a pid namespace: look CONDITION, every 20 ms as long as needed
@@ -73,7 +51,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 }
 
 @test "identity: a pid with another start time is not the owner (16)" {
-	an_owner
+	new_owner
 	ticks=$(start_ticks "$OWNER")
 	for wrong in 1 $((ticks - 1)) $((ticks + 1)) 18446744073709551615; do
 		run "$OW" --owner-pid "$OWNER:$wrong" -- touch started
@@ -87,19 +65,19 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 }
 
 @test "identity: a pid with its own start time is the owner (16)" {
-	an_owner
-	serve --owner-pid "$OWNER:$(start_ticks "$OWNER")" -g 0
+	new_owner
+	wrap --owner-pid "$OWNER:$(start_ticks "$OWNER")" -g 0 --
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "identity: a wrong start time beside another owner (16)" {
-	an_owner
-	serve -p "$$:1" -p "$OWNER" -g 0
+	new_owner
+	wrap -p "$$:1" -p "$OWNER" -g 0 --
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	run "$OW" --any -p "$PPID:1" -p $$ -- touch started
 	expect_status 124
 	[ ! -e started ]
@@ -108,7 +86,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 @test "identity: the boot time may change while start ticks are compared (17)" {
 	need unshare mount
 	unshare -Urm true 2>/dev/null || skip_or_fail 'needs user and mount namespaces'
-	an_owner
+	new_owner
 	cat >inside <<-'END'
 		cat /proc/stat >stat
 		mount --bind stat /proc/stat
@@ -124,13 +102,13 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	[ "$before" -gt 1000000000 ]
 	lives_on 400 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "identity: what /proc says strangely of an owner is no proof (17)" {
 	need unshare mount nsenter
 	unshare -Urm true 2>/dev/null || skip_or_fail 'needs user and mount namespaces'
-	an_owner
+	new_owner
 	start unshare -Urm sh -c 'exec "$0" -p "$1" --poll -i 0.05 -g 0 -- server -l log' "$OW" "$OWNER:$(start_ticks "$OWNER")"
 	FRONT=$PID
 	SERVER=$(server_pid log)
@@ -143,7 +121,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 			umount "/proc/$OWNER/stat"
 	done
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "identity: a name with a parenthesis is no other process (17)" {
@@ -151,11 +129,11 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	start './a) Z 1 (b' 300
 	OWNER=$PID
 	until_true "[ \"\$(cat /proc/$OWNER/comm)\" = 'a) Z 1 (b' ]"
-	serve -v -p "$OWNER:$(start_ticks "$OWNER")" --poll -i 0.05 -g 0
+	wrap -v -p "$OWNER:$(start_ticks "$OWNER")" --poll -i 0.05 -g 0 --
 	assert_lines "$ERR" "; owner $OWNER \\(a\\) Z 1 \\(b, up " 1
 	lives_on 200 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "identity: SIGKILL does not reach who got the pid of a child (19)" {
@@ -237,7 +215,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 @test "identity: the same server twice, and only the orphaned one ends (21)" {
 	local owner=() front=() server=() port
 	for i in 1 2; do
-		an_owner
+		new_owner
 		owner[i]=$OWNER
 		start "$OW" -p "$OWNER" -g 0 -- server -p -f 1
 		front[i]=$PID
@@ -262,45 +240,45 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 
 @test "identity: the server lives until its last owner ends, in any order (73)" {
 	for order in 'A B' 'B A'; do
-		an_owner; A=$OWNER
-		an_owner; B=$OWNER
-		serve -p "$A" -p "$B" -g 0
+		new_owner; A=$OWNER
+		new_owner; B=$OWNER
+		wrap -p "$A" -p "$B" -g 0 --
 		first=${order% *} last=${order#* }
 		kill -KILL "${!first}"
 		lives_on 300 "$SERVER"
 		assert_lines log '^TERM' 0
 		kill -KILL "${!last}"
-		expect_stopped
+		ended_by_term 124
 		assert_lines "$ERR" "^ownerwrap\\[server\\]: owners $A \\(sleep, up [0-9]+s\\), $B \\(sleep, up [0-9]+s\\) are gone; stopping server $SERVER \\(TERM now" 1
 	done
 }
 
 @test "identity: both owners end at once (73)" {
-	an_owner; A=$OWNER
-	an_owner; B=$OWNER
-	serve -p "$A" -p "$B" -g 0
+	new_owner; A=$OWNER
+	new_owner; B=$OWNER
+	wrap -p "$A" -p "$B" -g 0 --
 	kill -KILL "$A" "$B"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "identity: with --any the first owner that ends is enough (73)" {
 	for name in A B; do
-		an_owner; A=$OWNER
-		an_owner; B=$OWNER
-		serve --any -p "$A" -p "$B" -g 0
+		new_owner; A=$OWNER
+		new_owner; B=$OWNER
+		wrap --any -p "$A" -p "$B" -g 0 --
 		lives_on 200 "$SERVER"
 		kill -KILL "${!name}"
-		expect_stopped
+		ended_by_term 124
 		assert_lines "$ERR" "owner ${!name} \\(sleep, up [0-9]+s\\) is gone, not [0-9]+ \\(sleep, up [0-9]+s\\); stopping" 1
 	done
 }
 
 @test "identity: the same owner twice is one (73)" {
-	an_owner
-	serve -v -p "$OWNER" -p "$OWNER" -p "$OWNER:$(start_ticks "$OWNER")" -g 0
+	new_owner
+	wrap -v -p "$OWNER" -p "$OWNER" -p "$OWNER:$(start_ticks "$OWNER")" -g 0 --
 	assert_lines "$ERR" "; owner $OWNER \\(sleep, up [0-9]+s\\), (watched|polled)" 1
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	assert_lines "$ERR" "owner $OWNER \\(sleep, up [0-9]+s\\) is gone; stopping" 1
 }
 
@@ -308,11 +286,11 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	start true
 	finish "$PID"
 	dead=$PID
-	an_owner
-	serve -p "$dead" -p "$OWNER" -g 0
+	new_owner
+	wrap -p "$dead" -p "$OWNER" -g 0 --
 	lives_on 200 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	run "$OW" --any -p "$dead" -p $$ -- touch started
 	expect_status 124
 	expect_match "owner $dead is not there: not started"
@@ -328,11 +306,11 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	for ((i = 0; i < 63; i++)); do
 		many+=(-p $((2147483647 - i)))	# nobody's, so gone
 	done
-	an_owner
-	serve "${many[@]}" -p "$OWNER" -g 0
+	new_owner
+	wrap "${many[@]}" -p "$OWNER" -g 0 --
 	lives_on 200 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	run "$OW" "${many[@]}" -p $$ -p $PPID -- touch started
 	expect_status 125
 	assert_equal "${#lines[@]}" 1
@@ -347,11 +325,11 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		pids+=($!)
 		many+=(-p $!)
 	done
-	serve -v "${many[@]}" -g 0
+	wrap -v "${many[@]}" -g 0 --
 	kill -KILL "${pids[@]:0:63}"
 	lives_on 300 "$SERVER"
 	kill -KILL "${pids[63]}"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "identity: a thread's number stands for its process" {
@@ -362,20 +340,20 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		thread=${thread##*/}
 		[ "$thread" = "$OWNER" ] || break
 	done
-	serve -p "$thread" -g 0
+	wrap -p "$thread" -g 0 --
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 # --- options and variables ---------------------------------------------------
 
 @test "identity: the variable names an owner, an option replaces it" {
-	an_owner
-	OWNERWRAP_OWNER_PID=$OWNER serve -g 0
+	new_owner
+	OWNERWRAP_OWNER_PID=$OWNER wrap -g 0 --
 	lives_on 200 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	OWNERWRAP_OWNER_PID=$OWNER run "$OW" -- touch started
 	expect_status 124
 	expect_match "owner $OWNER is not there: not started"
@@ -400,7 +378,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	unset OWNERWRAP_OWNER_PID
 	SERVER=$(server_pid log)
 	kill -KILL "$PID"
-	await_gone "$(sed -n 's/^cmd //p' host)" "$SERVER"
+	await_gone "$(pid_in host cmd)" "$SERVER"
 	assert_lines log '^TERM from ' 1
 }
 
@@ -419,7 +397,7 @@ kill_hosts() {
 	SERVERS=() COMMANDS=()
 	for ((i = 1; i <= N; i++)); do
 		SERVERS+=("$(server_pid log.$i)") || fail "$i: $(cat err.$i)"
-		COMMANDS+=("$(sed -n 's/^cmd //p' host.$i)")
+		COMMANDS+=("$(pid_in host.$i cmd)")
 	done
 	assert_alive "${HOSTS[@]}" "${SERVERS[@]}" "${COMMANDS[@]}"
 	kill -KILL "${HOSTS[@]}"
@@ -564,7 +542,7 @@ shell_chain() {
 	SERVER=$(server_pid log)
 	kill -KILL "$OUTER"
 	lives_on 300 "$SERVER"
-	kill -KILL "$(sed -n 's/^owner //p' host)"
+	kill -KILL "$(pid_in host owner)"
 	await_gone "$SERVER"
 	assert_lines log '^TERM from ' 1
 }
@@ -589,7 +567,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 @test "identity: the same for a double fork (86)" {
 	start owner -s -D -a 100 -l host "$OW" -- touch started
 	await_line "$ERR" "$adopted_line"
-	kill -KILL "$(sed -n 's/^owner //p' host)"
+	kill -KILL "$(pid_in host owner)"
 	finish "$PID"
 	[ ! -e started ]
 }
@@ -617,7 +595,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 }
 
 @test "identity: an explicit owner makes an adopter harmless (86, 72)" {
-	an_owner
+	new_owner
 	start owner -r -l reaper owner -s -x 0 -a 100 "$OW" -p "$OWNER" -g 0 -- server -l log
 	SERVER=$(server_pid log)
 	lives_on 200 "$SERVER"
@@ -678,7 +656,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 	assert_lines log '^TERM from ' 1
 
 	# The same with the process that was meant.
-	an_owner
+	new_owner
 	rm log
 	start sh -c '"$OW" -v --owner-pid "$0" -g 0 -- server -l log & echo $! >front; sleep 0.2' "$OWNER"
 	shell=$PID

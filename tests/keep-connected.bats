@@ -2,6 +2,9 @@
 # --keep-connected: no owner is left, but somebody outside the tree is connected
 # to what the tree listens on.
 
+# VIA, LIMIT are for the helper.
+# shellcheck disable=SC2034
+
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -10,20 +13,12 @@ setup() {
 	SOCK=./sock.$OWTEST_ID	# the name that the kernel tells
 }
 
-# The supervisor lets go of stderr when its front is gone: --log has it all.
-logged() { assert_lines wlog "Z [0-9]+ ownerwrap\\[[^]]*\\]: $1\$" "${2-1}"; }
-
 # serve [OPTION...] -- [TALK OPTION...] WHERE...: owned, with `talk serve`; sets
 # PORT, that of the first WHERE
 serve() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
-	rm -f log
-	owned --keep-connected "${options[@]}" -- "${IN[@]}" talk serve -l log "$@"
+	at_dashes "$@"
+	owned --keep-connected "${BEFORE[@]}" -- \
+		"${IN[@]}" talk serve -l log "${AFTER[@]}"
 	PORT=$(port 1)
 	for pid in $(sed -n 's/^\(child\|daemon\) //p' log); do
 		track "$pid"
@@ -48,17 +43,8 @@ client() {
 # accepted [COUNT]: so many have been accepted
 accepted() { until_true "[ \$(count_lines log '^accepted ') -ge ${1-1} ]"; }
 
-orphan() { kill -KILL "$O"; }
-
 # await_kept WHY [FILE]
 await_kept() { await_line "${2-$ERR}" "no owner left, kept: $1\$"; }
-
-# expect_stopped [STATUS]: W ends, and the server has
-expect_stopped() {
-	finish "$W"
-	expect_status "${1-124}"
-	refute_alive "$S"
-}
 
 # expect_kept WHERE: the server is kept while CLIENT is connected to it (to a
 # port, if it is none else), and then it ends
@@ -168,14 +154,8 @@ expect_not_kept() {
 
 @test "keep-connected: a client of another user, seen by an ordinary user" {
 	as_nobody
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log 4 "$SOCK"
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
-	PORT=$(port 1)
+	VIA=("${NOBODY[@]}")
+	serve -i 0.1 -g 0 -- 4 "$SOCK"
 	client "4:$PORT"
 	orphan
 	await_kept "somebody is connected to port $PORT"
@@ -189,15 +169,8 @@ expect_not_kept() {
 
 @test "keep-connected: an ordinary user's own client is named" {
 	as_nobody
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log 4
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
-	PORT=$(port 1)
-	AS=("${NOBODY[@]}")
+	VIA=("${NOBODY[@]}") AS=("${NOBODY[@]}")
+	serve -i 0.1 -g 0 -- 4
 	client "4:$PORT"
 	expect_kept
 }
@@ -206,17 +179,11 @@ expect_not_kept() {
 	if [ "$(id -u)" = 0 ]; then
 		as_nobody
 	fi
-	start sleep 300
-	O=$PID
-	start "${NOBODY[@]}" "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log -p 4
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
+	VIA=("${NOBODY[@]}")
+	serve -i 0.1 -g 0 -- -p 4
 	orphan
 	await_kept "$S \(talk\) can't be looked into"
-	sleep 0.5
-	assert_alive "$S"
+	lives_on 500 "$S"
 	assert_lines "$ERR" . 1
 	kill -TERM "$W"
 	expect_stopped 143
@@ -230,8 +197,7 @@ expect_not_kept() {
 	orphan
 	await_kept "a remote peer is connected to port $PORT"
 	kill -KILL "$CLIENT"		# it has nothing to do with it any more
-	sleep 0.5
-	assert_alive "$S"
+	lives_on 500 "$S"
 	assert_lines "$ERR" . 1
 	kill -TERM "$W"
 	expect_stopped 143
@@ -354,7 +320,6 @@ inherited() {
 }
 
 @test "keep-connected: with ports, a connection to one of these counts" {
-	# shellcheck disable=SC2016
 	for ports in '=$PORT1' '=$PORT1,9' '=9,$PORT2,$PORT1'; do
 		inherited "--keep-connected$ports"
 		client "4:$P"
@@ -363,7 +328,6 @@ inherited() {
 }
 
 @test "keep-connected: with ports, others and Unix sockets do not count" {
-	# shellcheck disable=SC2016
 	for ports in '=$PORT1' '=$PORT1,9' '=9'; do
 		inherited "--keep-connected$ports"
 		client "4:$Q"
@@ -408,7 +372,7 @@ RIGHT='must be any, or at most 64 port numbers with commas'
 
 @test "keep-connected: a malformed list of ports is an error" {
 	many=$(seq -s, 1 65)
-	for ports in '' 0 x 70000 65536 -1 80, ,80 80,,81 80-90 ' 80' '80 ' 80,any \
+	for ports in '' 0 x 70000 65536 -1 '80,' ,80 80,,81 80-90 ' 80' '80 ' 80,any \
 		ANY 0x50 "$many"; do
 		refused 125 "ownerwrap[touch]: --keep-connected $ports: $RIGHT" \
 			"--keep-connected=$ports"
@@ -421,7 +385,7 @@ RIGHT='must be any, or at most 64 port numbers with commas'
 }
 
 @test "keep-connected: a malformed variable is a line, and no keeper" {
-	for ports in 0 x 70000 80, ,80; do
+	for ports in 0 x 70000 '80,' ,80; do
 		OWNERWRAP_KEEP_CONNECTED=$ports ow touch started
 		expect_status 0
 		expect_said "ownerwrap[touch]: OWNERWRAP_KEEP_CONNECTED=$ports: ignored, $RIGHT"
@@ -440,7 +404,7 @@ RIGHT='must be any, or at most 64 port numbers with commas'
 	expect_status 0
 	expect_said ''
 	[ -e started ]
-	ow -127 --keep-connected 9500 touch other
+	PATH=/usr/bin:/bin ow -127 --keep-connected 9500 touch other
 	expect_said_match '9500: not found'
 	[ ! -e other ]
 }
@@ -462,8 +426,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 }
 
 @test "keep-connected: the plain POSIX body says to use --keep-if" {
-	nopoll 'it polls in any case'
-	OW=$ROOT/.build/ownerwrap-posix
+	plain_posix
 	refused 125 "ownerwrap[touch]: --keep-connected: $WHY" --keep-connected
 	OWNERWRAP_KEEP_CONNECTED=any ow touch started
 	expect_status 0
@@ -471,6 +434,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 }
 
 @test "keep-connected: without /proc it says to use --keep-if" {
+	nosan 'the leak check needs /proc'
 	hide_proc
 	run --separate-stderr "${HIDDEN[@]}" "$OW" -p $$ --keep-connected \
 		touch started
@@ -497,7 +461,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 	aarch64) call=198 ;;
 	*) skip 'the number of socket()' ;;
 	esac
-	run --separate-stderr deny EPERM $call -- "$OW" --keep-connected \
+	run --separate-stderr deny EPERM "$call" -- "$OW" --keep-connected \
 		touch started
 	expect_status 125
 	expect_said "ownerwrap[touch]: --keep-connected: $WHY"
@@ -509,28 +473,13 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 	serve -i 0.05 -- 4
 	client "4:$PORT"
 	accepted
-	sup=$(supervisor_of "$W")
-	settle_switches
-	before=$(switches "$W" "$sup")
-	sleep 1.5
-	assert_equal "$(switches "$W" "$sup")" "$before"
+	its_supervisor
+	asleep "$W" "$SUP"
+	before=$(switches "$W" "$SUP")
+	let_pass 1500
+	assert_equal "$(switches "$W" "$SUP")" "$before"
 	kill -TERM "$W"
 	expect_stopped 143
-}
-
-# switches PID...: how often each has gone to sleep
-switches() {
-	local pid
-	for pid; do
-		sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$pid/status"
-	done
-}
-
-# settle_switches: the start is over, front and supervisor sleep for good
-settle_switches() {
-	local last=
-	until_true '[ "$(switches "$W" "$sup")" = "$last" ] ||
-		{ last=$(switches "$W" "$sup"); sleep 0.2; false; }'
 }
 
 # --- network namespaces ----------------------------------------------------
@@ -624,14 +573,8 @@ start_other() {
 
 @test "keep-connected: ownerwrap itself in another network namespace" {
 	in_netns
-	start sleep 300
-	O=$PID
-	start unshare -n "$OW" -p "$O" --keep-connected -i 0.1 -g 0 -- \
-		talk serve -l log -u 4
-	W=$PID
-	S=$(server_pid log)
-	track "$S"
-	PORT=$(port 1)
+	VIA=("${IN[@]}") IN=()
+	serve -i 0.1 -g 0 -- -u 4
 	AS=(nsenter -t "$S" -n)
 	client "4:$PORT"
 	expect_kept
@@ -654,11 +597,10 @@ start_other() {
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	kill -KILL "$CLIENT"
 	await_line "$ERR" 'kept no longer; stopping server'
-	sleep 1.2
+	let_pass 1200
 	client "4:$PORT"
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
-	sleep 1			# the first grace would be over
-	assert_alive "$S"
+	lives_on 1000 "$S"			# the first grace would be over
 	begin=$(now_ms)
 	kill -KILL "$CLIENT"
 	expect_stopped
@@ -674,7 +616,7 @@ start_other() {
 	orphan
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	kill -KILL "$CLIENT"
-	sleep 6
+	lives_on 6000 "$S"
 	client "4:$PORT"
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	begin=$(now_ms)
@@ -696,8 +638,7 @@ start_other() {
 	client "4:$PORT"
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	rm keep
-	sleep 0.3
-	assert_alive "$S"
+	lives_on 300 "$S"
 	kill -KILL "$CLIENT"
 	expect_stopped
 	said "owner $O \(.*\) is gone, kept no longer; stopping server $S \(.*\)"
@@ -710,17 +651,15 @@ start_other() {
 	for owner in alive gone; do
 		rm -f wlog
 		serve --log wlog -i 0.1 -g 0.5 -- 4
-		sup=$(supervisor_of "$W")
-		track "$sup"
+		its_supervisor
 		client "4:$PORT"
 		[ $owner = alive ] || orphan
 		kill -KILL "$W"
 		await_kept "$CLIENT \(talk\) is connected to port $PORT" wlog
-		sleep 0.6
-		assert_alive "$S" "$sup"
+		lives_on 600 "$S" "$SUP"
 		begin=$(now_ms)
 		kill -KILL "$CLIENT"
-		await_gone "$sup"
+		await_gone "$SUP"
 		taken 500 "$begin"
 		refute_alive "$S"
 		logged '.*, kept no longer; stopping server .* \(TERM in 0\.5s, KILL 5s later, 10s if others must be told\)'
@@ -729,11 +668,10 @@ start_other() {
 
 @test "keep-connected: the front killed and nobody connected: the ladder" {
 	serve --log wlog -i 0.1 -g 0.3 -- 4
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	begin=$(now_ms)
 	kill -KILL "$W"
-	await_gone "$sup"
+	await_gone "$SUP"
 	taken 300 "$begin"
 	refute_alive "$S"
 	assert_alive "$O"
@@ -767,16 +705,15 @@ start_other() {
 @test "keep-connected: --leftovers leave: a worker that is used is kept" {
 	serve --log wlog -i 0.1 -g 0 --leftovers leave -- -w 4
 	worker=$(other)
-	sup=$(supervisor_of "$W")
-	track "$sup"
+	its_supervisor
 	client "4:$PORT"
 	kill -KILL "$S"
 	expect_stopped 137
 	orphan
 	await_kept "$CLIENT \(talk\) is connected to port $PORT" wlog
-	assert_alive "$worker" "$sup"
+	assert_alive "$worker" "$SUP"
 	kill -KILL "$CLIENT"
-	await_gone "$sup" "$worker"
+	await_gone "$SUP" "$worker"
 }
 
 # --- the message -----------------------------------------------------------
@@ -790,7 +727,7 @@ start_other() {
 	client "4:$PORT"
 	second=$CLIENT
 	accepted 2
-	sleep 0.5
+	lives_on 500 "$S"
 	assert_lines "$ERR" . 1
 	kill -KILL "$first"
 	await_kept "$second \(talk\) is connected to port $PORT"
@@ -798,4 +735,13 @@ start_other() {
 	kill -KILL "$second"
 	expect_stopped
 	assert_lines "$ERR" . 3
+}
+
+@test "keep-connected: the same port at another address is another server's" {
+	serve -g 0.2 -i 0.1 -- 4
+	start_other "6:$PORT"
+	client "6:$PORT"
+	orphan
+	expect_stopped
+	assert_lines "$ERR" 'kept' 0
 }

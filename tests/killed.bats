@@ -3,10 +3,6 @@
 
 load helper
 
-# The supervisor lets go of stderr when its front is gone: --log has it all.
-logged() { assert_lines wlog "Z [0-9]+ ownerwrap\\[server\\]: $1\$" 1; }
-terms() { assert_lines log '^TERM ' "$1"; }
-
 # --- the front -------------------------------------------------------------
 
 @test "front killed: server and others get the stop signal at once (30)" {
@@ -53,8 +49,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	await_line log '^TERM '
 	await_line log "^\[$deaf\] TERM "
 	taken 2000 "$begin"
-	sleep 0.5
-	assert_alive "$S" "$deaf"
+	lives_on 500 "$S" "$deaf"
 	logged "the front was killed; stopping server $S \(TERM now, no KILL\)"
 	assert_lines wlog 'still there' 0
 	kill -KILL "$S" "$deaf"
@@ -65,7 +60,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	sup=$(supervisor_of "$W")
 	kill -KILL "$O"
 	await_line log '^TERM '
-	sleep 0.3
+	let_pass 300
 	begin=$(now_ms)
 	kill -KILL "$W"
 	await_gone "$sup"
@@ -122,7 +117,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	for i in {0..24}; do
 		start "$OW" -k 0.3 -- server -d
 		fronts+=("$PID")
-		sleep "0.00$((i % 6))"
+		let_pass $((i % 6))
 		kill -KILL "$PID"
 	done
 	await_gone "${fronts[@]}"
@@ -133,8 +128,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	wrap -k inf --log said -- -d
 	kill -KILL "$FRONT"
 	await_line log '^TERM from '
-	sleep 2.3	# more than the 2 s that a front's death allows
-	assert_alive "$SERVER" "$SUPERVISOR"
+	lives_on 2300 "$SERVER" "$SUPERVISOR"	# more than the 2 s that a front's death allows
 	assert_lines said 'killed$' 0
 	kill -KILL "$SERVER"
 	await_gone "$SUPERVISOR"
@@ -265,7 +259,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -- server -l log -t 50
 	sup=$(supervisor_of "$W")
 	kill -STOP "$S"
-	until_true "[[ \$(ps -o stat= -p $W) == T* ]]"	# as the server is
+	await_stopped "$W"	# as the server is
 	kill -KILL "$sup"
 	kill -CONT "$W"
 	finish "$W"
@@ -342,7 +336,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	track "$(cat stranger)"
 	kill -KILL "$(supervisor_of "$W")"
 	await_line log '^TERM '
-	sleep 0.8
+	lives_on 800 "$W"
 	read -r -a fields <<<"$(stat_of "/proc/$W/stat")"
 	ticks=$((fields[11] + fields[12]))
 	[ "$ticks" -lt 20 ] || fail "$ticks ticks of 80 used"
@@ -370,8 +364,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -k inf -- server -l log -d
 	kill -KILL "$(supervisor_of "$W")"
 	await_line log '^TERM '
-	sleep 0.5
-	assert_alive "$S" "$W"
+	lives_on 500 "$S" "$W"
 	kill -KILL "$S"
 	finish "$W"
 	expect_status 137

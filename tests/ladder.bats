@@ -3,9 +3,6 @@
 
 load helper
 
-# TERM lines of the server itself, or of others by `^\[PID\] TERM `.
-terms() { assert_lines log '^TERM ' "$1"; }
-
 # --- the steps -------------------------------------------------------------
 
 @test "stop: the stop signal comes first, then CONT, once each" {
@@ -22,7 +19,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -g 0 -- server -l log -t 100 -g stop,slow=100,log=child
 	child=$(child_pid child 'stop,.*')
 	kill -STOP "$S"
-	until_true "[[ \$(ps -o stat= -p $S) == T* ]]"
+	await_stopped "$S"
 	kill -KILL "$O"
 	# The front is stopped as the server is, but never the ladder.
 	await_gone "$S" "$child"
@@ -172,13 +169,11 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	kill -KILL "$O"
 	await_line log '^TERM '
 	said "owner .* is gone; stopping server $S \(TERM now, no KILL\)"
-	sleep 0.5
-	assert_alive "$S" "$deaf" "$W"
+	lives_on 500 "$S" "$deaf" "$W"
 	# Once the server has ended the others are told, and waited for.
 	kill -KILL "$S"
 	await_line log "^\[$deaf\] TERM "
-	sleep 0.3
-	assert_alive "$deaf" "$W"
+	lives_on 300 "$deaf" "$W"
 	kill -KILL "$deaf"
 	finish "$W"
 	expect_status 124
@@ -241,8 +236,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -g 0 -- server -l log -d -g deaf
 	kill -TERM "$W"
 	await_line log '^TERM '
-	sleep 0.5
-	assert_alive "$S" "$W"
+	lives_on 500 "$S" "$W"
 	assert_lines log '^\[[0-9]+\] TERM ' 0
 	kill -TERM "$W"			# again, since no ladder has begun
 	until_true '[ "$(count_lines log "^TERM ")" = 2 ]'
@@ -291,8 +285,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -g 0 -k 0.2 -s INT -- server -l log -d
 	kill -TERM "$W"
 	await_line log '^TERM '
-	sleep 0.5
-	assert_alive "$S" "$W"
+	lives_on 500 "$S" "$W"
 	kill -INT "$W"
 	finish "$W"
 	expect_status 137
@@ -339,8 +332,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 		owned -- server -l log
 		sup=$(supervisor_of "$W")
 		kill -USR1 "$sup"
-		sleep 0.1
-		assert_alive "$S"
+		lives_on 100 "$S"
 		kill "-$signal" "$sup"
 		finish "$W"
 		expect_status 0
@@ -353,9 +345,9 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -- server -l log
 	sup=$(supervisor_of "$W")
 	kill -STOP "$W"
-	until_true "[[ \$(ps -o stat= -p $W) == T* ]]"
+	await_stopped "$W"
 	kill -TERM "$sup"
-	sleep 0.4
+	lives_on 400 "$S"
 	terms 0
 	kill -CONT "$W"
 	finish "$W"
@@ -367,12 +359,11 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -- server -l log -d
 	sup=$(supervisor_of "$W")
 	kill -STOP "$W"
-	until_true "[[ \$(ps -o stat= -p $W) == T* ]]"
+	await_stopped "$W"
 	sig send TERM "$W" "$sup" >/dev/null
-	sleep 0.3
+	let_pass 300
 	kill -CONT "$W"
-	sleep 0.4
-	assert_alive "$W" "$S"
+	lives_on 400 "$W" "$S"
 	assert_lines "$ERR" stopping 0
 	kill -KILL "$S"
 	finish "$W"
@@ -426,7 +417,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	owned -g 0 -- server -l log -d
 	kill -TERM "$W"
 	await_line log '^TERM '
-	sleep 5.1			# what a stop signal counts for
+	lives_on 5100 "$S"		# what a stop signal counts for
 	terms 1
 	kill -KILL "$O"
 	until_true '[ "$(count_lines log "^TERM ")" = 2 ]'
@@ -503,11 +494,8 @@ terms() { assert_lines log '^TERM ' "$1"; }
 @test "freeze: a supervisor stopped for long takes no live owner for gone (13)" {
 	owned -g 0 -- server -l log
 	sup=$(supervisor_of "$W")
-	kill -STOP "$sup"
-	sleep 1.5
-	kill -CONT "$sup"
-	sleep 0.5
-	assert_alive "$S" "$W"
+	freeze 1500 "$sup"
+	lives_on 500 "$S" "$W"
 	terms 0
 	kill -KILL "$O"
 	finish "$W"
@@ -519,10 +507,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	sup=$(supervisor_of "$W")
 	kill -KILL "$O"
 	await_line "$ERR" 'is gone; stopping'
-	kill -STOP "$sup" "$S"
-	sleep 1.7
-	begin=$(now_ms)
-	kill -CONT "$S" "$sup"
+	freeze 1700 "$sup" "$S"
 	await_line log '^TERM '
 	taken 500 "$begin"
 	finish "$W"
@@ -534,10 +519,7 @@ terms() { assert_lines log '^TERM ' "$1"; }
 	sup=$(supervisor_of "$W")
 	kill -KILL "$O"
 	await_line log '^TERM '
-	kill -STOP "$sup" "$S"
-	sleep 1.7
-	begin=$(now_ms)
-	kill -CONT "$S" "$sup"
+	freeze 1700 "$sup" "$S"
 	await_line log '^CONT '
 	assert_alive "$S"
 	await_gone "$S"

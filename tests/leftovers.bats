@@ -6,14 +6,9 @@ load helper
 # left [OPTION...] -- SERVER OPTION...: owner O, front W, its supervisor SUP, and
 # a server S that has ended with status 7, told by the test and not by us
 left() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
-	owned "${options[@]}" -- server -l log -e 7 "$@"
-	SUP=$(supervisor_of "$W")
+	at_dashes "$@"
+	owned "${BEFORE[@]}" -- server -l log -e 7 "${AFTER[@]}"
+	its_supervisor
 	kill -TERM "$S"
 }
 
@@ -101,8 +96,7 @@ left() {
 	await_line "$ERR" 'waited for'
 	kill -KILL "$(child_pid log normal)"
 	await_gone "$(child_pid log normal)"
-	sleep 0.2
-	assert_alive "$W" "$deaf"
+	lives_on 200 "$W" "$deaf"
 	assert_lines log '^\[[0-9]+\] TERM ' 0
 	kill -KILL "$deaf"
 	finish "$W"
@@ -124,8 +118,7 @@ left() {
 	await_line "$ERR" 'server ended and left 1 process: waited for'
 	daemon=$(cat up)
 	track "$daemon"
-	sleep 0.3
-	assert_alive "$W"
+	lives_on 300 "$W"
 	echo end >go
 	finish "$W"
 	expect_status 7
@@ -154,8 +147,7 @@ left() {
 		child=$(child_pid log plain)
 		await_line "$ERR" 'waited for'
 		kill -USR1 "$W"
-		sleep 0.1
-		assert_alive "$child" "$W"
+		lives_on 100 "$child" "$W"
 		kill "-$signal" "$W"
 		finish "$W"
 		expect_status 7
@@ -205,8 +197,7 @@ left() {
 	finish "$W"
 	expect_status 7
 	said "server ended and left 2 processes: left until the owner goes"
-	sleep 0.3
-	assert_alive "$plain" "$deaf" "$SUP"
+	lives_on 300 "$plain" "$deaf" "$SUP"
 	assert_lines log '^\[[0-9]+\] TERM ' 0
 	begin=$(now_ms)
 	kill -KILL "$O"
@@ -268,8 +259,7 @@ left() {
 	child=$(child_pid log plain)
 	finish "$W"
 	kill -USR1 "$SUP"
-	sleep 0.2
-	assert_alive "$child" "$SUP"
+	lives_on 200 "$child" "$SUP"
 	kill -TERM "$SUP"
 	await_gone "$SUP"
 	refute_alive "$child"
@@ -296,11 +286,9 @@ left() {
 	start owner -z -l olog "$OW" --leftovers leave -g 0 --interval 0.1 -- \
 		server -l log -x 300 -e 7 -g plain
 	child=$(child_pid log plain)
-	await_line olog '^cmd '
-	W=$(sed -n 's/^cmd //p' olog)
+	W=$(pid_in olog cmd)
 	await_gone "$W"
-	sleep 0.5
-	assert_alive "$child"
+	lives_on 500 "$child"
 	kill -KILL "$PID"
 	await_gone "$child"
 }
@@ -311,11 +299,9 @@ left() {
 		--interval 0.1 -- server -l log -x 300 -g plain
 	host=$PID
 	child=$(child_pid log plain)
-	await_line olog '^cmd '
-	shell=$(sed -n 's/^cmd //p' olog)
+	shell=$(pid_in olog cmd)
 	await_gone "$shell"
-	sleep 0.5
-	assert_alive "$child" "$host"
+	lives_on 500 "$child" "$host"
 	kill -KILL "$host"
 	await_gone "$child"
 }
@@ -327,8 +313,7 @@ left() {
 	child=$(child_pid log plain)
 	finish "$W"
 	kill -KILL "$O"
-	sleep 0.4
-	assert_alive "$child"
+	lives_on 400 "$child"
 	kill -KILL "$first"
 	await_gone "$child"
 }
@@ -346,7 +331,7 @@ left() {
 
 @test "leftovers leave: what a server leaves in the grace has the rest of it" {
 	owned --leftovers leave -g 1 -k 0.3 -- server -l log -e 7 -g deaf
-	SUP=$(supervisor_of "$W")
+	its_supervisor
 	child=$(child_pid log deaf)
 	begin=$(now_ms)
 	kill -KILL "$O"

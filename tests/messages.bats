@@ -13,19 +13,10 @@ line() {
 	assert_lines "$ERR" "^ownerwrap\\[server\\]: $1\$" "${2-1}"
 }
 
-# serve [OPTION...] -- [SERVER OPTION...]: sets OWNER, FRONT, SERVER; ./log
+# serve [OPTION...] -- [SERVER OPTION...]: wrap, with an OWNER
 serve() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
 	new_owner
-	start "$OW" --owner-pid "$OWNER" "${options[@]}" -- server -l log "$@"
-	FRONT=$PID
-	SERVER=$(server_pid log)
-	track "$SERVER"
+	wrap --owner-pid "$OWNER" "$@"
 }
 
 @test "messages: -v says who owns the server and how that is watched" {
@@ -81,7 +72,7 @@ serve() {
 		sh -c 'kill -KILL "$(sed -n "s/^owner //p" host)"; exec sleep 300'
 	await_line "$ERR" '; stopping server '
 	await_line "$ERR" " ended after 0\\.[0-9]+s; stopping server [0-9]+ \\($PLAN_NOW\\); "
-	await_gone "$(sed -n 's/^cmd //p' host)"
+	await_gone "$(pid_in host cmd)"
 }
 
 @test "messages: a killed front is told" {
@@ -514,4 +505,13 @@ serve() {
 	expect_status 124
 	run sock close=2 "$OW" -- sh -c 'sleep 300 & exit 3'
 	expect_status 3
+}
+
+@test "messages: names in UTF-8 stay, control characters and other bytes do not" {
+	for pair in $'caf\xc3\xa9=caf\xc3\xa9' $'a\nb=a?b' $'a\x1b[31m=a?[31m' \
+		$'a\x9b31m=a?31m' $'a\xc2\x9b31m=a??31m' $'\xff\xc3=??' \
+		$'\xe2\x82\xac\xf0\x9f\x98\x80=\xe2\x82\xac\xf0\x9f\x98\x80'; do
+		run -127 --separate-stderr "$OW" -- "./${pair%=*}"
+		expect_said "ownerwrap[${pair#*=}]: ./${pair#*=}: not found, or its interpreter is not"
+	done
 }

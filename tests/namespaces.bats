@@ -154,14 +154,9 @@ unseen='the parent is not visible from here \(another pid namespace\): the serve
 # with_old_proc WRAPPER... -- OPTION...: sets PID, FRONT and SERVER (out here);
 # in front of the server, the same numbers belong to others in that /proc
 with_old_proc() {
-	local wrapper=()
-	while [ "$1" != -- ]; do
-		wrapper+=("$1")
-		shift
-	done
-	shift
+	at_dashes "$@"
 	rm -f log
-	start "${wrapper[@]}" "${OLD_PROC[@]}" "$OW" "$@" -- \
+	start "${BEFORE[@]}" "${OLD_PROC[@]}" "$OW" "${AFTER[@]}" -- \
 		server -l log -d -g slow=200,log=slow -g setpgid,deaf
 	await_line log '^ready'
 	FRONT=$(pgrep -P "$PID")
@@ -220,7 +215,7 @@ with_old_proc() {
 		start setsid unshare -Urm sh -c 'mount -t tmpfs none /proc && exec owner -l host "$@"' \
 			sh "$OW" -k 0.4 -g 0 -i 0.1 $options -- server -l log -g deaf
 		SERVER=$(server_pid log)
-		FRONT=$(sed -n 's/^cmd //p' host)
+		FRONT=$(pid_in host cmd)
 		child=$(child_pid log deaf)
 		lives_on 300 "$SERVER"
 		kill -KILL "$PID"

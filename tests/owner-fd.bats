@@ -10,10 +10,7 @@ RIGHT_OWNER_FD='0 or an open descriptor above 2: a pipe or FIFO (not read-write,
 # ownerwrap, whose owner is the host at the other end; sets HOST, FRONT, SERVER
 hosted() {
 	at_end "$@" -- server -l log
-	FRONT=$(sed -n 's/^cmd //p' host)
-	track "$FRONT"
-	SERVER=$(server_pid log)
-	track "$SERVER"
+	below_host
 }
 
 # at_end [OPTION OF ENDS...] KIND FD [OPTION...] -- COMMAND...: the same with
@@ -44,8 +41,7 @@ hang_up() {
 
 # Everything has ended, after one TERM.
 expect_stopped() {
-	await_gone "$FRONT" "$SERVER"
-	assert_lines log '^TERM from ' 1
+	ended_by_term
 	alive "$HOST" || return 0
 	await_line host '^exit '
 	assert_lines host '^exit 124$' 1
@@ -62,16 +58,6 @@ ends_with() {
 		hang_up $how
 		expect_stopped
 		said "owner fd 9 \\($2\\) is gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)"
-	done
-}
-
-# lives_on MS PID...: still there after so long
-lives_on() {
-	local end=$(($(now_ms) + $1))
-	shift
-	while [ "$(now_ms)" -lt "$end" ]; do
-		assert_alive "$@" || return 1
-		sleep 0.05
 	done
 }
 
@@ -132,8 +118,7 @@ holder() {
 @test "owner-fd: the process behind a pidfd needs not be a relative" {
 	# In a session of its own, and its parent is gone.
 	start owner -r owner -D -x 50 -l double setsid sleep 300
-	await_line double '^cmd '
-	other=$(sed -n 's/^cmd //p' double)
+	other=$(pid_in double cmd)
 	track "$other"
 	hosted pidfd 9 -g 0 -p "$other" --any
 	kill -KILL "$other"
@@ -150,7 +135,7 @@ holder() {
 	hosted tcp 9 -g 0
 	hang_up USR2
 	expect_stopped
-	assert_lines host '^closed$' 0
+	assert_lines host '^shut$' 1	# and no more than that
 }
 
 @test "owner-fd: a stopped host is alive (13)" {
@@ -166,15 +151,14 @@ holder() {
 	exec 8<>in
 	start sock pipes sh -c '
 		exec "$0" --owner-fd 9 -g 0 -- server -l log 9<in 8<&-' "$OW"
-	FRONT=$(await_line "$OUT" '^pid ' && sed -n 's/^pid //p' "$OUT")
+	FRONT=$(pid_in "$OUT" pid)
 	track "$FRONT"
 	SERVER=$(server_pid log)
 	kill -KILL "$PID"
 	await_gone "$PID"
 	lives_on 400 "$SERVER" "$FRONT"
 	exec 8>&-
-	await_gone "$FRONT" "$SERVER"
-	assert_lines log '^TERM from ' 1
+	ended_by_term
 }
 
 @test "owner-fd: the same for an ordinary user" {
@@ -211,9 +195,10 @@ holder() {
 	for kind in read tcp pty; do
 		hosted -d 100 $kind 9 -g 0
 		supervisor=$(supervisor_of "$FRONT")
-		before=$(grep ctxt "/proc/$supervisor/status")
-		sleep 0.5
-		assert_equal "$(grep ctxt "/proc/$supervisor/status")" "$before" "switches, $kind"
+		asleep "$supervisor"
+		before=$(switches "$supervisor")
+		let_pass 500
+		assert_equal "$(switches "$supervisor")" "$before" "switches, $kind"
 		hang_up KILL
 		await_gone "$FRONT"
 	done
@@ -349,6 +334,7 @@ holder() {
 }
 
 @test "owner-fd: 0: a server that never reads is stopped after 10 s" {
+	# shellcheck disable=SC2034	# the helpers' own
 	LIMIT=25
 	hosted -d 100 read 0 -g 0
 	supervisor=$(supervisor_of "$FRONT")
@@ -444,8 +430,7 @@ the_pipe() {
 	start ends -l host read 9 sh -c '
 		exec "$0" --owner-fd 9 --owner-fd 8 -g 0 -- server -l log 8<&9' "$OW"
 	HOST=$PID
-	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	below_host
 	hang_up USR1
 	expect_stopped
 	said "owners fd 9 \\(pipe\\), fd 8 \\(pipe\\) are gone; stopping server $SERVER .*"
@@ -457,6 +442,16 @@ the_pipe() {
 no_owner() {
 	refused 125 "ownerwrap[touch]: --owner-fd $1: must be $RIGHT_OWNER_FD" \
 		--owner-fd "$1" --
+}
+
+# no_end KIND...: none of these is an owner's: 125, and the line
+no_end() {
+	local kind
+	for kind; do
+		at_end "$kind" 9 -- touch started
+		not_started 125
+		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD" "$kind"
+	done
 }
 
 @test "owner-fd: what is not open, a number that is none: 125" {
@@ -482,47 +477,25 @@ no_owner() {
 }
 
 @test "owner-fd: sockets that are not connected, or of datagrams: 125" {
-	for kind in listen free udp dgram; do
-		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD"
-		[ ! -e started ]
-	done
+	no_end listen free udp dgram
 }
 
 @test "owner-fd: a FIFO opened for both, a pipe of which both ends came: 125" {
-	for kind in rdwr both both2; do
-		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD"
-		[ ! -e started ]
-	done
+	no_end rdwr both both2
 	at_end both 0 -- touch started
-	await_line host '^exit '
-	assert_lines host '^exit 125$' 1
-	[ ! -e started ]
+	not_started 125
 }
 
 @test "owner-fd: what only looks like a pidfd: 125" {
-	for kind in proc event; do
-		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		assert_equal "$(cat "$ERR")" "ownerwrap[touch]: --owner-fd 9: must be $RIGHT_OWNER_FD"
-		[ ! -e started ]
-	done
+	no_end proc event
 }
 
 @test "owner-fd: nobody at the other end at the start: 124" {
 	for kind in read write fifo unix seq tcp pty ptm pidfd pidfdz; do
 		at_end -x $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 124$' 1
+		not_started 124
 		assert_equal "$(sed -E 's/\([a-z]+\)/(KIND)/' "$ERR")" \
 			'ownerwrap[touch]: owner fd 9 (KIND) is not there: not started'
-		[ ! -e started ]
 		kill -KILL "$HOST"
 	done
 	at_end -x pty 0 -- touch started
@@ -532,9 +505,7 @@ no_owner() {
 @test "owner-fd: what is left in it at the start does not help, but in 0" {
 	for kind in read unix tcp; do
 		at_end -d 100 -x $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 124$' 1
-		[ ! -e started ]
+		not_started 124
 	done
 	at_end -d 100 -x read 0 -- touch started
 	await_line host '^exit 0$'
@@ -543,9 +514,7 @@ no_owner() {
 
 @test "owner-fd: a TCP connection that was reset before the start: 124" {
 	at_end -r tcp 9 -- touch started
-	await_line host '^exit '
-	assert_lines host '^exit 124$' 1
-	[ ! -e started ]
+	not_started 124
 }
 
 @test "owner-fd: a TCP connection that is reset" {
@@ -554,8 +523,7 @@ no_owner() {
 		echo unread >&9
 		exec "$0" --owner-fd 9 -g 0 -- server -l log' "$OW"
 	HOST=$PID
-	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	below_host
 	hang_up USR1
 	expect_stopped
 }
@@ -570,8 +538,7 @@ no_owner() {
 		exec server -l log'
 	unset OWNERWRAP_OWNER_FD
 	HOST=$PID
-	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	below_host
 	assert_equal "$(cat variable)" unset
 	hang_up USR1
 	expect_stopped
@@ -584,11 +551,11 @@ no_owner() {
 	start ends -l host read 9 "$OW" -v -g 0 -p "$OWNER" -- server -l log
 	unset OWNERWRAP_OWNER_FD
 	HOST=$PID
-	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	below_host
 	said "server $SERVER started; owner $OWNER \\(sleep, up [0-9]+s\\), .*"
 	hang_up USR1
 	lives_on 250 "$SERVER"
+	[ -e "/proc/$SERVER/fd/9" ]	# is not looked at, so not taken away
 	kill -KILL "$OWNER"
 	expect_stopped
 }
@@ -611,13 +578,11 @@ no_owner() {
 		exec "$0" -g 0 -- sh -c "cat <&9 >content; exec server -l log" 9<file' "$OW"
 	unset OWNERWRAP_OWNER_FD
 	HOST=$PID
-	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	below_host
 	assert_equal "$(cat content)" hello
 	assert_lines "$ERR" '^ownerwrap\[sh\]: OWNERWRAP_OWNER_FD=9: ignored, must be 0 or an open ' 1
 	kill -KILL "$HOST"
-	await_gone "$FRONT" "$SERVER"
-	assert_lines log '^TERM from ' 1
+	ended_by_term
 }
 
 # --- where no pid is known -------------------------------------------------------
@@ -628,7 +593,7 @@ no_owner() {
 		rm -f log host
 		start ends -l host read 0 "${PIDNS[@]}" "$OW" -v --owner-fd 0 -g 0 -- server -l log
 		HOST=$PID
-		FRONT=$(await_line host '^cmd ' && sed -n 's/^cmd //p' host)
+		FRONT=$(pid_in host cmd)
 		track "$FRONT"
 		await_line log '^ready '
 		lives_on 200 "$FRONT"
@@ -653,7 +618,7 @@ no_owner() {
 	start ends -l host unix 0 "${enter[@]}" "$OW" --owner-fd 0 -g 0 -- server -l "$PWD/log"
 	HOST=$PID
 	await_line log '^ready '
-	FRONT=$(sed -n 's/^cmd //p' host)
+	FRONT=$(pid_in host cmd)
 	lives_on 200 "$FRONT"
 	assert_lines "$ERR" 'unwatched' 0
 	hang_up USR1
@@ -666,7 +631,7 @@ no_owner() {
 	start ends -l host pidfd 9 "${PIDNS[@]}" "$OW" --owner-fd 9 -g 0 -- server -l log
 	HOST=$PID
 	await_line log '^ready '
-	FRONT=$(sed -n 's/^cmd //p' host)
+	FRONT=$(pid_in host cmd)
 	lives_on 200 "$FRONT"
 	hang_up USR1
 	await_line host '^exit 124$'
@@ -674,22 +639,18 @@ no_owner() {
 }
 
 @test "owner-fd: it works without /proc" {
+	nosan 'the sanitizer needs /proc'
 	hide_proc
 	AS=("${HIDDEN[@]}")
 	at_end read 9 -g 0 -- server -l log
-	SERVER=$(server_pid log)
-	track "$SERVER"
-	FRONT=$(sed -n 's/^cmd //p' host)
-	track "$FRONT"
+	below_host
 	lives_on 200 "$SERVER"
 	hang_up USR1
 	expect_stopped
 }
 
 @test "owner-fd: it works in the plain POSIX build" {
-	nopoll 'it polls in any case'
-	OW=$ROOT/.build/ownerwrap-posix
-	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
+	plain_posix
 	for kind in read fifo unix pty; do
 		hosted $kind 9 -i 0.1 -g 0
 		lives_on 200 "$SERVER"
@@ -698,8 +659,6 @@ no_owner() {
 	done
 	for kind in tcp pidfd; do	# nothing there tells of their end
 		at_end $kind 9 -- touch started
-		await_line host '^exit '
-		assert_lines host '^exit 125$' 1
-		[ ! -e started ]
+		not_started 125
 	done
 }

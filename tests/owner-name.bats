@@ -16,21 +16,6 @@ named() {
 	done
 }
 
-# pid_in FILE [WHAT]: the pid on its line `owner PID` (`cmd PID`)
-pid_in() {
-	await_line "$1" "^${2-owner} " || return 1
-	sed -n "s/^${2-owner} //p" "$1"
-}
-
-# wrapped: waits for the server of a chain whose last owner logs to ./host; sets
-# FRONT, SERVER
-wrapped() {
-	FRONT=$(pid_in host cmd) || return 1
-	track "$FRONT"
-	SERVER=$(server_pid log) || { cat "$ERR" >&2; return 1; }
-	track "$SERVER"
-}
-
 # under COMMAND...: ./my-editor starts it, and logs to ./host; sets EDITOR
 under() {
 	named my-editor
@@ -39,46 +24,23 @@ under() {
 	EDITOR=$PID
 }
 
-# expect_stopped: after one TERM
-expect_stopped() {
-	await_gone "$FRONT" "$SERVER"
-	assert_lines log '^TERM from ' 1
-}
-
-# lives_on MS PID...: still there after so long
-lives_on() {
-	local end=$(($(now_ms) + $1))
-	shift
-	while [ "$(now_ms)" -lt "$end" ]; do
-		assert_alive "$@" || return 1
-		sleep 0.05
-	done
-}
-
-# not_found STATUS: after `under ... -- touch started`: it ended so
-not_found() {
-	await_line host '^exit '
-	assert_lines host "^exit $1\$" 1
-	[ ! -e started ]
-}
-
 # found NAME OPTION...: under ./my-editor, it counts as NAME; the server ends
 found() {
 	under "${@:2}" "$OW" -n "$1" -g 0 -- server -l log
-	wrapped
+	below_host
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 }
 
 # --- who it is -----------------------------------------------------------------
 
 @test "owner-name: the parent" {
 	under "$OW" -v --owner-name my-editor -g 0 -- server -l log
-	wrapped
+	below_host
 	said "server $SERVER started; owner $EDITOR \\(my-editor, up [0-9]+s\\), (watched by pidfd|polled every 0\\.1s)"
 	lives_on 150 "$SERVER"
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	said "owner $EDITOR \\(my-editor, up [0-9]+s\\) is gone; stopping server $SERVER \\(TERM now, KILL 5s later, 10s if others must be told\\)"
 }
 
@@ -86,11 +48,11 @@ found() {
 	named my-editor agent
 	start ./my-editor -z -l outer ./my-editor -z -l middle ./agent -z -l host \
 		"$OW" -n my-editor -g 0 -- server -l log
-	wrapped
-	kill -KILL "$(pid_in outer)" "$(pid_in host)"
+	below_host
+	kill -KILL "$(pid_in outer owner)" "$(pid_in host owner)"
 	lives_on 250 "$SERVER"
-	kill -KILL "$(pid_in middle)"
-	expect_stopped
+	kill -KILL "$(pid_in middle owner)"
+	ended_by_term
 }
 
 @test "owner-name: past shells, npx, a script; only its death counts (4, 70)" {
@@ -102,13 +64,13 @@ found() {
 	# -z: who lives on when the one below has ended
 	OW=$OW start ./my-editor -z -l outer sh -c './npx -z -l l.npx sh launch; exec sleep 300'
 	EDITOR=$PID
-	wrapped
+	below_host
 	track "$(pid_in l.npx cmd)"
-	kill -KILL "$(pid_in l.npx)" "$(pid_in host)" "$(pid_in outer cmd)"
+	kill -KILL "$(pid_in l.npx owner)" "$(pid_in host owner)" "$(pid_in outer cmd)"
 	lives_on 250 "$SERVER"
 	assert_lines log '^TERM' 0
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: my-editor, sh, sh, ownerwrap: both shells live on" {
@@ -121,12 +83,12 @@ found() {
 		wait; exec sleep 300'
 	SERVER=$(server_pid log)
 	FRONT=$(cat front)
-	read -r -a shells <shells
+	read -r -a shells <<<"$(cat shells)"
 	track "$FRONT" "$SERVER" "${shells[@]}"
 	assert_equal "$(ps -o ppid= -p "$FRONT" | tr -d ' ')" "${shells[1]}"
 	lives_on 150 "$SERVER"
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	assert_alive "${shells[@]}"
 }
 
@@ -142,7 +104,7 @@ found() {
 	launcher=$(pid_in host cmd)
 	track "$FRONT" "$SERVER" "$launcher"
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	assert_lines log '^eof$' 0
 	assert_alive "$launcher"
 }
@@ -166,7 +128,7 @@ found() {
 	SERVER=$(server_pid log)
 	shell=$(pid_in host cmd)
 	track "$SERVER" "$shell"
-	kill -KILL "$(pid_in host)"
+	kill -KILL "$(pid_in host owner)"
 	until_true "[ \"\$(ps -o ppid= -p $shell | tr -d ' ')\" = $reaper ]"
 	await_gone "$SERVER"
 	assert_lines log '^TERM from ' 1
@@ -187,13 +149,13 @@ found() {
 	named window agent helper
 	start ./window -z -l l.window ./agent -z -l l.agent ./helper -z -l host \
 		"$OW" -n agent -g 0 -- server -l log
-	wrapped
+	below_host
 	for name in l.window host; do
-		kill -KILL "$(pid_in $name)"
+		kill -KILL "$(pid_in $name owner)"
 	done
 	lives_on 250 "$SERVER"
-	kill -KILL "$(pid_in l.agent)"
-	expect_stopped
+	kill -KILL "$(pid_in l.agent owner)"
+	ended_by_term
 }
 
 @test "owner-name: the spawner dies, the one named lives (72)" {
@@ -202,14 +164,14 @@ found() {
 		exec "$0" -n my-editor -g 0 -- server -l log' "$OW"
 	EDITOR=$PID
 	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^pid //p' "$OUT")
+	FRONT=$(pid_in "$OUT" pid)
 	track "$FRONT" "$SERVER"
 	kill -KILL "$(cat spawner)"
 	await_gone "$(cat spawner)"
 	lives_on 300 "$SERVER" "$FRONT"
 	assert_lines log '^(TERM|HUP|PIPE|INT)' 0
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: sh -c 'ownerwrap -n ... &' does not end with its shell (95)" {
@@ -224,17 +186,17 @@ found() {
 	track "$(pid_in host cmd)"
 	lives_on 250 "$SERVER"
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	assert_lines "$ERR" 'to tie it to another' 0
 }
 
 @test "owner-name: another user's process" {
 	as_nobody
 	under "${NOBODY[@]}" "$OW" -n my-editor -g 0 -- server -l log
-	wrapped
+	below_host
 	assert_equal "$(ps -o uid= -p "$SERVER" | tr -d ' ')" 65534
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	start "${NOBODY[@]}" ./my-editor -l host2 "$OW" -n my-editor -g 0 -- server -l log2
 	SERVER=$(server_pid log2)
 	kill -KILL "$PID"
@@ -254,7 +216,7 @@ found() {
 	until_true "[ \"\$(ps -o comm= -p $PID)\" = sleep ]"
 	lives_on 250 "$SERVER"
 	kill -KILL "$PID"
-	expect_stopped
+	ended_by_term
 }
 
 # --- what counts as its name ----------------------------------------------------
@@ -266,16 +228,16 @@ found() {
 		rm -f host log
 		start bash -c 'exec -a other ./a-language-server-of-mine "$@"' - \
 			-l host "$OW" -n "$name" -g 0 -- server -l log
-		wrapped
+		below_host
 		kill -KILL "$PID"
-		expect_stopped
+		ended_by_term
 	done
 	for name in a-language-ser a-language anguage-serv A-LANGUAGE-SERV \
 		a-language-sers a-language-SERVER; do
 		rm -f host
 		start bash -c 'exec -a other ./a-language-server-of-mine "$@"' - \
 			-l host "$OW" -n "$name" -- touch started
-		not_found 124
+		not_started 124
 	done
 }
 
@@ -284,9 +246,9 @@ found() {
 		named "$name"
 		rm -f host log
 		start "./$name" -l host "$OW" -n "$name" -g 0 -- server -l log
-		wrapped
+		below_host
 		kill -KILL "$PID"
-		expect_stopped
+		ended_by_term
 	done
 }
 
@@ -296,24 +258,24 @@ found() {
 		rm -f host log
 		start bash -c "exec -a /opt/fancy/$name ./plain \"\$@\"" - \
 			-l host "$OW" -n $name -g 0 -- server -l log
-		wrapped
+		below_host
 		kill -KILL "$PID"
-		expect_stopped
+		ended_by_term
 	done
 	for name in fancy-edito fancy-editors /opt/fancy/fancy-editor fancy fancy/fancy-editor; do
 		rm -f host
 		start bash -c 'exec -a /opt/fancy/fancy-editor ./plain "$@"' - \
 			-l host "$OW" -n $name -- touch started
-		not_found 124
+		not_started 124
 	done
 	# Without a slash, and the kernel's name is still there.
 	for name in fancy plain; do
 		rm -f host log
 		start bash -c 'exec -a fancy ./plain "$@"' - \
 			-l host "$OW" -n $name -g 0 -- server -l log
-		wrapped
+		below_host
 		kill -KILL "$PID"
-		expect_stopped
+		ended_by_term
 	done
 }
 
@@ -322,9 +284,9 @@ found() {
 		named "$name"
 		rm -f host log
 		start "./$name" -l host "$OW" "--owner-name=$name" -g 0 -- server -l log
-		wrapped
+		below_host
 		kill -KILL "$PID"
-		expect_stopped
+		ended_by_term
 		rm "./$name"
 	done
 }
@@ -341,7 +303,7 @@ found() {
 @test "owner-name: ownerwrap itself, the server, a stranger do not count" {
 	ln -s "$OWNERWRAP_BIN" unique-ow
 	[ "$OW" != "$OWNERWRAP_BIN" ] || OW=$PWD/unique-ow
-	OWTEST_BIN=$PWD/unique-ow
+	export OWTEST_BIN=$PWD/unique-ow
 	named my-editor
 	start ./my-editor
 	for name in unique-ow touch my-editor ow-supervisor; do
@@ -354,10 +316,13 @@ found() {
 
 @test "owner-name: an ownerwrap above counts, by its name" {
 	# As two of them, one configured by the editor, one by the project.
-	start owner -l host "$OW" -g 0 -- "$OW" -n ow-supervisor -g 0 -- server -l log
-	wrapped
+	# The supervisor takes its name when the server has begun.
+	start owner -l host "$OW" -g 0 -- sh -c '
+		until [ "$(cat /proc/$PPID/comm)" = ow-supervisor ]; do sleep 0.02; done
+		exec "$0" -n ow-supervisor -g 0 -- server -l log' "$OW"
+	below_host
 	kill -KILL "$PID"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: the 64th ancestor is seen, the 65th is not" {
@@ -367,12 +332,12 @@ found() {
 		chain+=(owner)
 	done
 	start ./my-editor "${chain[@]}" owner -l host "$OW" -n my-editor -g 0 -- server -l log
-	wrapped
+	below_host
 	kill -KILL "$PID"
-	expect_stopped
+	ended_by_term
 	rm host
 	start ./my-editor "${chain[@]}" owner owner -l host "$OW" -n my-editor -- touch started
-	not_found 124
+	not_started 124
 	assert_lines "$ERR" 'no ancestor is called my-editor' 1
 }
 
@@ -381,15 +346,15 @@ found() {
 @test "owner-name: none: 124, and the chain, nearest first" {
 	named my-editor npx
 	start ./my-editor -l editor ./npx -l host "$OW" -n emacs -- touch started
-	not_found 124
-	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs: not started \\(there are, nearest first: $(pid_in host) npx, $PID my-editor, [0-9]+ .*\\)\$" 1
+	not_started 124
+	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs: not started \\(there are, nearest first: $(pid_in host owner) npx, $PID my-editor, [0-9]+ .*\\)\$" 1
 	assert_lines "$ERR" . 1
 }
 
 @test "owner-name: none of several: 124, and each name" {
 	named my-editor
 	start ./my-editor -l host "$OW" -n emacs -n nvim --any -n code -- touch started
-	not_found 124
+	not_started 124
 	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs or nvim or code: not started \\(there are, nearest first: $PID my-editor, [0-9]+ .*\\)\$" 1
 	assert_lines "$ERR" . 1
 }
@@ -424,27 +389,27 @@ found() {
 
 @test "owner-name: those not found are skipped, with a line under -v" {
 	under "$OW" -v -n emacs -n my-editor -n code -g 0 -- server -l log
-	wrapped
+	below_host
 	said 'no ancestor is called emacs: skipped'
 	said 'no ancestor is called code: skipped'
 	said 'no ancestor is called .*' 2
 	said "server $SERVER started; owner $EDITOR \\(my-editor, up [0-9]+s\\), .*"
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 
 	under "$OW" -n emacs -n my-editor -g 0 -- server -l log
-	wrapped
+	below_host
 	assert_equal "$(cat "$ERR")" ''
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: those not found count for nothing with --any, too" {
 	under "$OW" --any -n emacs -n my-editor -g 0 -- server -l log
-	wrapped
+	below_host
 	lives_on 150 "$SERVER"
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: two that are found: the last one counts, with --any the first" {
@@ -454,14 +419,14 @@ found() {
 		# shellcheck disable=SC2086
 		start ./my-editor -z ./agent -z -l host \
 			"$OW" $any -n my-editor -n agent -g 0 -- server -l log
-		wrapped
+		below_host
 		kill -KILL "$PID"
 		if [ -z "$any" ]; then
 			lives_on 250 "$SERVER"
-			kill -KILL "$(pid_in host)"
+			kill -KILL "$(pid_in host owner)"
 		fi
-		expect_stopped
-		kill -KILL "$(pid_in host)" 2>/dev/null || :
+		ended_by_term
+		kill -KILL "$(pid_in host owner)" 2>/dev/null || :
 	done
 }
 
@@ -469,15 +434,11 @@ found() {
 	named my-editor
 	start bash -c 'exec -a editor2 ./my-editor "$@"' - -l host \
 		"$OW" -v -n my-editor -n my-editor -n editor2 -g 0 -- server -l log
-	wrapped
+	below_host
 	said "server $SERVER started; owner $PID \\(my-editor, up [0-9]+s\\), (watched by pidfd|polled every 0\\.1s)"
-	# And it is held once.
-	supervisor=$(supervisor_of "$FRONT")
-	if [ "${OWNERWRAP_TEST_MODE-}" != poll ]; then
-		assert_equal "$(grep -lsx "Pid:	$PID" "/proc/$supervisor/fdinfo"/* | wc -l)" 1 'pidfds'
-	fi
+	held_once "$PID"
 	kill -KILL "$PID"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: 64 names are possible, 65 are an error" {
@@ -486,9 +447,9 @@ found() {
 		many+=(-n "nobody-$i")
 	done
 	under "$OW" "${many[@]}" -n my-editor -g 0 -- server -l log
-	wrapped
+	below_host
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	refused 125 "ownerwrap[touch]: -n b: must be $RIGHT_OWNER_NAME" \
 		"${many[@]}" -n a -n b --
 }
@@ -508,10 +469,10 @@ found() {
 	export OWNERWRAP_OWNER_NAME=my-editor
 	under "$OW" -g 0 -- sh -c 'echo "${OWNERWRAP_OWNER_NAME-unset}" >variable; exec server -l log'
 	unset OWNERWRAP_OWNER_NAME
-	wrapped
+	below_host
 	assert_equal "$(cat variable)" unset
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	OWNERWRAP_OWNER_NAME='' ow -- true
 	expect_status 0
 	expect_said ''
@@ -526,11 +487,11 @@ found() {
 	export OWNERWRAP_OWNER_NAME=my-editor OWNERWRAP_OWNER_PID=$OWNER
 	under "$OW" -g 0 -- server -l log
 	unset OWNERWRAP_OWNER_NAME OWNERWRAP_OWNER_PID
-	wrapped
+	below_host
 	kill -KILL "$EDITOR"
 	lives_on 250 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: an option replaces all variables that name owners" {
@@ -538,22 +499,23 @@ found() {
 	exec 9<&-
 	export OWNERWRAP_OWNER_PID=$OWNER OWNERWRAP_OWNER_FD=9 OWNERWRAP_OWNER_NAME=emacs
 	under "$OW" -v -n my-editor -g 0 -- server -l log
-	wrapped
+	below_host
 	said "server $SERVER started; owner $EDITOR \\(my-editor, up [0-9]+s\\), .*"
 	assert_lines "$ERR" 'OWNERWRAP_|skipped' 0
 	kill -KILL "$EDITOR"
-	expect_stopped
+	ended_by_term
 	under "$OW" -v -p "$OWNER" -g 0 -- server -l log
 	unset OWNERWRAP_OWNER_NAME OWNERWRAP_OWNER_PID OWNERWRAP_OWNER_FD
-	wrapped
+	below_host
 	assert_lines "$ERR" 'emacs|skipped|OWNERWRAP_' 0
 	kill -KILL "$EDITOR"
 	lives_on 250 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term
 }
 
 @test "owner-name: where processes can't be listed: 125, a variable is one line" {
+	nosan 'the sanitizer needs /proc'
 	hide_proc
 	run --separate-stderr "${HIDDEN[@]}" "$OW" -n my-editor -- touch started
 	expect_status 125
@@ -565,9 +527,7 @@ found() {
 }
 
 @test "owner-name: the plain POSIX build: 125, a variable is one line" {
-	nopoll 'it polls in any case'
-	OW=$ROOT/.build/ownerwrap-posix
-	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
+	plain_posix
 	refused 125 "ownerwrap[touch]: -n my-editor: must be $RIGHT_OWNER_NAME" \
 		-n my-editor --
 	OWNERWRAP_OWNER_NAME=my-editor ow -- true
@@ -608,7 +568,7 @@ expect_looked_through() {
 
 expect_taken_literally() {
 	kill_hosts
-	lives_on 250
+	let_pass 250
 	for ((i = 0; i < N; i++)); do
 		alive "${SERVERS[i]}" || fail "looked through: ${GUISES[i]}"
 	done

@@ -8,15 +8,7 @@ bats_require_minimum_version 1.5.0
 # On top of the usual: the plain POSIX program, polling as it must.
 setup() {
 	harness_setup
-	nopoll 'it polls in any case'
-	OW=$ROOT/.build/ownerwrap-posix
-	[ -x "$OW" ] || make -s -C "$ROOT" .build/ownerwrap-posix
-}
-
-# an_owner: sets OWNER, a process that only waits to be killed
-an_owner() {
-	start sleep 300
-	OWNER=$PID
+	plain_posix
 }
 
 # serve [OPTION...] -- COMMAND...: sets FRONT and SERVER. In a session without
@@ -28,40 +20,33 @@ serve() {
 	SERVER=$(server_pid log)
 }
 
-expect_stopped() {
-	finish "$FRONT"
-	expect_status "${1-124}"
-	refute_alive "$SERVER"
-	assert_lines log '^TERM from ' 1
-}
-
 @test "posix: the server is stopped when its owner is killed (1)" {
-	an_owner
+	new_owner
 	serve -v -p "$OWNER" -g 0 -- server -l log
 	assert_lines "$ERR" "^ownerwrap\\[server\\]: server $SERVER started; owner $OWNER, polled every 0.1s\$" 1
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	assert_lines "$ERR" "owner $OWNER is gone; stopping server $SERVER" 1
 	assert_equal "$(cat "$OUT")" ""
 }
 
 @test "posix: the grace is waited for (1)" {
-	an_owner
+	new_owner
 	serve -p "$OWNER" -g 0.6 -- server -l log
 	begin=$(now_ms)
 	kill -KILL "$OWNER"
 	await_gone "$SERVER"
 	[ $(($(now_ms) - begin)) -ge 600 ]
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "posix: the parent is the default owner (1, 7)" {
 	start owner -r -l reaper owner -l host setsid "$OW" -i 0.1 -g 0 -- server -l log
 	SERVER=$(server_pid log)
-	FRONT=$(sed -n 's/^cmd //p' host)
+	FRONT=$(pid_in host cmd)
 	lives_on 300 "$SERVER"
-	kill -KILL "$(sed -n 's/^owner //p' host)"
+	kill -KILL "$(pid_in host owner)"
 	finish "$PID"
 	refute_alive "$SERVER" "$FRONT"
 	assert_lines reaper "^adopted $FRONT ended 124$" 1
@@ -81,7 +66,7 @@ expect_stopped() {
 	SERVER=$(server_pid log)
 	lives_on 400 "$SERVER"
 	kill -KILL "$PID"
-	await_gone "$SERVER" "$(sed -n 's/^cmd //p' host)"
+	await_gone "$SERVER" "$(pid_in host cmd)"
 }
 
 @test "posix: an owner that is not there: nothing is started (3)" {
@@ -99,7 +84,7 @@ expect_stopped() {
 		owner=$!
 		plain setsid "$OW" -q -i 0.02 -p "$owner" -g 0 -- sleep 299 2>/dev/null 3>&- &
 		front=$!
-		sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
+		let_pass $((RANDOM % 20))
 		kill -KILL "$owner"
 		finish "$front"
 		expect_status 124
@@ -109,8 +94,8 @@ expect_stopped() {
 
 @test "posix: several owners, and --any (73)" {
 	for any in '' --any; do
-		an_owner; A=$OWNER
-		an_owner; B=$OWNER
+		new_owner; A=$OWNER
+		new_owner; B=$OWNER
 		# shellcheck disable=SC2086
 		serve $any -p "$A" -p "$B" -g 0 -- server -l log
 		kill -KILL "$A"
@@ -118,7 +103,7 @@ expect_stopped() {
 			lives_on 300 "$SERVER"
 			kill -KILL "$B"
 		fi
-		expect_stopped
+		ended_by_term 124
 	done
 }
 
@@ -136,7 +121,7 @@ expect_stopped() {
 	done
 	serve -p $$ -- server -l log -e 7
 	kill -TERM "$FRONT"
-	expect_stopped 7
+	ended_by_term 7
 }
 
 @test "posix: with --kill-after a request is followed by force (43)" {
@@ -186,7 +171,7 @@ expect_stopped() {
 }
 
 @test "posix: without a terminal what is in the server's group ends, too (24, 26)" {
-	an_owner
+	new_owner
 	serve -p "$OWNER" -g 0 -k 0.4 -- server -l log -g deaf -g double -g setsid
 	deaf=$(child_pid log deaf)
 	double=$(child_pid log double)
@@ -195,7 +180,7 @@ expect_stopped() {
 	assert_equal "$(ps -o pgid= -p "$double" | tr -d ' ')" "$SERVER"
 	begin=$(now_ms)
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	[ $(($(now_ms) - begin)) -ge 400 ]
 	refute_alive "$deaf" "$double"
 	assert_lines log "^\\[$deaf\\] TERM from " 1
@@ -204,7 +189,7 @@ expect_stopped() {
 }
 
 @test "posix: others in the group have kill-after from their signal (24)" {
-	an_owner
+	new_owner
 	serve -p "$OWNER" -g 0 -k 0.6 -- server -l log -d -g slow=200,log=slow
 	begin=$(now_ms)
 	kill -KILL "$OWNER"
@@ -215,11 +200,11 @@ expect_stopped() {
 }
 
 @test "posix: a server that left its group is stopped alone, and a line says so (25)" {
-	an_owner
+	new_owner
 	serve -p "$OWNER" -g 0 -k 0.3 -- server -l log -d -J
 	assert_lines log '^join ok$' 1
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 	assert_lines "$ERR" "group $SERVER is not there: server alone is stopped\$" 1
 	assert_lines "$ERR" "server $SERVER still there .* after TERM: killed\$" 1
 }
@@ -240,7 +225,7 @@ expect_stopped() {
 }
 
 @test "posix: a true EPERM is reported (68)" {
-	an_owner
+	new_owner
 	start deny EPERM kill -- setsid "$OW" -i 0.1 -p "$OWNER" -g 0 -k 0.2 -- \
 		server -l log -x 1500 -e 7
 	FRONT=$PID
@@ -268,7 +253,7 @@ expect_stopped() {
 	done
 	exec 9<&-
 	kill -TERM "$FRONT"
-	expect_stopped 0
+	ended_by_term 0
 }
 
 @test "posix: a closed stdio stays closed (55)" {
@@ -289,12 +274,12 @@ expect_stopped() {
 }
 
 @test "posix: a stopped server is continued to be stopped (42)" {
-	an_owner
+	new_owner
 	serve -p "$OWNER" -g 0 -- server -l log
 	kill -STOP "$SERVER"
-	until_true "[[ \$(ps -o stat= -p $SERVER) == T* ]]"
+	await_stopped "$SERVER"
 	kill -KILL "$OWNER"
-	expect_stopped
+	ended_by_term 124
 }
 
 @test "posix: the supervisor is killed: it is said, and nothing is signalled wrongly (89)" {

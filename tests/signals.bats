@@ -94,7 +94,7 @@ elapsed() {
 	settle
 	assert_lines log '^CONT ' 0
 	kill -STOP "$SERVER"
-	until_true '[[ $(ps -o stat= -p "$FRONT") == T* ]]'
+	await_stopped "$FRONT"
 	kill -CONT "$FRONT"
 	await_line log '^CONT '
 	settle
@@ -183,7 +183,7 @@ elapsed() {
 	VIA=(sig ignore CHLD --)
 	wrap --leftovers wait -- -x 500 -e 7 -g normal,exit=1500
 	await_line "$ERR" 'server ended and left 1 process: waited for'
-	sleep 0.4
+	lives_on 400 "$FRONT" "$SUPERVISOR"
 	[ "$(cpu_ticks "$FRONT" "$SUPERVISOR")" -le 10 ]
 	finish "$FRONT"
 	expect_status 7
@@ -211,8 +211,7 @@ elapsed() {
 	VIA=(nohup)
 	wrap -- -n
 	kill -HUP "$FRONT"
-	sleep 0.2
-	assert_alive "$FRONT" "$SUPERVISOR" "$SERVER"
+	lives_on 200 "$FRONT" "$SUPERVISOR" "$SERVER"
 	kill -TERM "$FRONT"
 	finish "$FRONT"
 	expect_status 143
@@ -236,7 +235,7 @@ obedient() {
 	start setsid "$OW" "$@" -- sh obedient
 	FRONT=$PID
 	await_line log '^ready '
-	sleep 0.1			# behind the first 50 ms
+	let_pass 100			# behind the first 50 ms
 	orders=0
 }
 
@@ -245,7 +244,7 @@ order() {
 	echo "$1" >"go.tmp"
 	mv go.tmp "go.$orders"
 	await_line log "^did $orders\$"
-	sleep 0.15
+	let_pass 150
 }
 
 @test "signals: what the server sends to its own group is not sent back (36)" {
@@ -255,8 +254,7 @@ order() {
 	order "sh -c 'trap : TERM; kill -s TERM -- -$FRONT; sleep 0.5'"
 	assert_lines log '^TERM$' 2
 	assert_lines log '^USR1$' 1
-	sleep 0.4
-	assert_alive "$FRONT"
+	lives_on 400 "$FRONT"
 }
 
 @test "signals: what the server or a descendant sends to the front is not sent back (36)" {
@@ -389,8 +387,7 @@ order() {
 		kill -TERM "$FRONT"
 		await_line log '^TERM '
 		settle
-		sleep 0.4
-		assert_alive "$SERVER"
+		lives_on 400 "$SERVER"
 		begin=$(now_ms)
 		kill -INT "$FRONT"
 		finish "$FRONT"
@@ -406,8 +403,7 @@ order() {
 	wrap -k 0.3 -s KILL -- -d
 	kill -TERM "$FRONT"
 	await_line log '^TERM '
-	sleep 0.5
-	assert_alive "$SERVER"
+	lives_on 500 "$SERVER"
 }
 
 @test "ladder: the stop signal is not relayed to who had it, all others are (35)" {
@@ -481,7 +477,7 @@ order() {
 	new_owner
 	start sock fullpipe "$OW" -v -p "$OWNER" -g 0 -k 0.3 -- server -l log -d
 	track "$(server_pid log)"
-	kill -USR1 "$(sed -n 's/^pid //p' "$OUT")"	# one more message
+	kill -USR1 "$(pid_in "$OUT" pid)"	# one more message
 	await_line log '^USR1 '
 	kill -KILL "$OWNER"
 	finish "$PID"
@@ -495,10 +491,9 @@ order() {
 	start sock deadpipe "$OW" -v -p "$OWNER" -g 0 -k 0.3 -- server -l log -d
 	server=$(server_pid log)
 	track "$server"
-	kill -USR1 "$(sed -n 's/^pid //p' "$OUT")"
+	kill -USR1 "$(pid_in "$OUT" pid)"
 	await_line log '^USR1 '
-	sleep 0.1
-	assert_alive "$server"
+	lives_on 100 "$server"
 	kill -KILL "$OWNER"
 	finish "$PID"
 	expect_status 124
@@ -510,7 +505,7 @@ order() {
 @test "messages: our own EPIPE does not kill a server with PIPE at its default (90)" {
 	start sock deadpipe "$OW" -v -- server -l log -n -x 2000 -e 5
 	server_pid log
-	kill -USR2 "$(supervisor_of "$(sed -n 's/^pid //p' "$OUT")")"
+	kill -USR2 "$(supervisor_of "$(pid_in "$OUT" pid)")"
 	finish "$PID"
 	expect_status 5
 	run plain sock deadpipe "$OW" -v -- sig show
@@ -546,7 +541,7 @@ order() {
 	start sock pipes "$OW" -- server -l log -d -2
 	server=$(server_pid log)
 	track "$server"
-	front=$(sed -n 's/^pid //p' "$OUT")
+	front=$(pid_in "$OUT" pid)
 	track "$(supervisor_of "$front")"
 	assert_lines "$OUT" '^stderr eof ' 0
 	kill -KILL "$front"
@@ -562,11 +557,11 @@ order() {
 	server=$(server_pid log)
 	child=$(child_pid log setsid)
 	track "$server" "$child"
-	front=$(sed -n 's/^pid //p' "$OUT")
+	front=$(pid_in "$OUT" pid)
 	supervisor=$(supervisor_of "$front")
 	kill -KILL "$front"
 	await_gone "$server" "$supervisor"
-	sleep 0.1
+	let_pass 100
 	assert_lines "$OUT" '^stderr eof ' 0
 	kill -KILL "$child"
 	finish "$PID"

@@ -17,15 +17,10 @@ ended() {
 # while_orphaned [OPTION...] -- SERVER...: the owner is killed by the server's
 # own sh, which then becomes the server
 while_orphaned() {
-	local options=()
-	while [ "$1" != -- ]; do
-		options+=("$1")
-		shift
-	done
-	shift
+	at_dashes "$@"
 	new_owner
-	ow --owner-pid "$OWNER" "${options[@]}" -- \
-		sh -c 'kill -KILL "$0"; exec "$@"' "$OWNER" "$@"
+	ow --owner-pid "$OWNER" "${BEFORE[@]}" -- \
+		sh -c 'kill -KILL "$0"; exec "$@"' "$OWNER" "${AFTER[@]}"
 }
 
 @test "status: every exit status of the server is ownerwrap's (51)" {
@@ -66,12 +61,12 @@ while_orphaned() {
 @test "status: what the server makes of a signal to ownerwrap counts (51)" {
 	start owner -l ended "$OW" -- server -l log -e 42
 	server_pid log >/dev/null
-	kill -TERM "$(sed -n 's/^cmd //p' ended)"
+	kill -TERM "$(pid_in ended cmd)"
 	finish "$PID"
 	assert_lines ended '^exit 42$' 1
 	start owner -l other "$OW" -- server -l log2 -n
 	server_pid log2 >/dev/null
-	kill -INT "$(sed -n 's/^cmd //p' other)"
+	kill -INT "$(pid_in other cmd)"
 	finish "$PID"
 	assert_lines other "^signal $(kill -l INT)\$" 1
 }

@@ -157,9 +157,9 @@ stopped() {
 		kill -CONT "$SERVER"
 	done
 	kill -STOP "$SERVER"
-	sleep 0.01
+	let_pass 10
 	kill -CONT "$SERVER"
-	sleep 0.1
+	let_pass 100
 	until_true "! stopped $FRONT"
 	kill -TERM "$FRONT"
 	finish "$FRONT"
@@ -171,7 +171,7 @@ stopped() {
 	kill -STOP "$SERVER"
 	until_true "stopped $FRONT"
 	kill -TERM "$FRONT"
-	sleep 0.1
+	let_pass 100
 	assert_lines log '^TERM ' 0
 	kill -CONT "$FRONT"
 	finish "$FRONT"

@@ -3,8 +3,6 @@
 
 load helper
 
-terms() { assert_lines log '^TERM ' "$1"; }
-
 # end PID...: by the test itself, since ownerwrap spares them
 end() { kill -KILL "$@"; await_gone "$@"; }
 

@@ -9,7 +9,7 @@
 load helper
 bats_require_minimum_version 1.5.0
 
-terms() {
+term_count() {
 	count_lines log '^TERM from '
 }
 
@@ -36,7 +36,7 @@ tell() {
 		for name; do
 			pids+=("${!name}")
 		done
-		before=$(terms)
+		before=$(term_count)
 		gap=$(sig send -g "$pause" TERM "${pids[@]}") || return 1
 		settle || return 1
 		if [ "${gap#gap }" -gt 8000 ]; then
@@ -49,7 +49,7 @@ tell() {
 			continue
 		fi
 		assert_lines "$ERR" . 0
-		assert_equal "$(($(terms) - before))" "$wanted" \
+		assert_equal "$(($(term_count) - before))" "$wanted" \
 			"TERM to $* with $pause us between, try $try"
 		return
 	done
@@ -59,7 +59,7 @@ tell() {
 # The front alone is stopped, and that has happened when this returns.
 stop_front() {
 	kill -STOP "$FRONT"
-	until_true '[[ $(ps -o stat= -p "$FRONT") == T* ]]'
+	await_stopped "$FRONT"
 }
 
 # --- to the front -----------------------------------------------------------------
@@ -245,7 +245,7 @@ stop_front() {
 		gap=$(sig send -g 20000 TERM "$FRONT" "$SUPERVISOR")
 		settle
 		# Else sender, front or supervisor was held up for too long.
-		if [ "${gap#gap }" -le 35000 ] && [ "$(terms)" = 1 ]; then
+		if [ "${gap#gap }" -le 35000 ] && [ "$(term_count)" = 1 ]; then
 			assert_lines "$ERR" . 0
 			return
 		fi
@@ -318,7 +318,7 @@ stop_front() {
 	stop_front
 	kill -TERM "$FRONT"
 	kill -USR1 "$FRONT"
-	sleep 0.2
+	let_pass 200
 	assert_lines log '^(TERM|USR1) ' 0
 	kill -CONT "$FRONT"
 	settle
@@ -333,7 +333,7 @@ stop_front() {
 	kill -TERM -- "-$FRONT"
 	kill -USR1 -- "-$FRONT"
 	await_line log '^USR1 '
-	sleep 0.3
+	let_pass 300
 	kill -CONT "$FRONT"
 	settle
 	assert_lines log '^TERM ' 1
@@ -349,7 +349,7 @@ stop_front() {
 	wrap -- -d
 	kill -STOP -- "-$FRONT"
 	kill -TERM -- "-$FRONT"
-	sleep 0.2
+	let_pass 200
 	kill -CONT -- "-$FRONT"
 	settle
 	assert_lines log '^TERM ' 1
@@ -395,7 +395,7 @@ stop_front() {
 	sig send ALRM "$SUPERVISOR"
 	sig send RT40 "$SUPERVISOR"
 	sig send TSTP "$SUPERVISOR"
-	sleep 0.2
+	let_pass 200
 	settle
 	assert_equal "$(grep -vE '^(ready|RT60) ' log)" ""
 	assert_alive "$SUPERVISOR"
@@ -405,7 +405,7 @@ stop_front() {
 	wrap -- -e 6
 	stop_front
 	kill -TERM "$SUPERVISOR"
-	sleep 0.4
+	let_pass 400
 	assert_lines log '^TERM ' 0
 	assert_lines "$ERR" stopping 0
 	kill -CONT "$FRONT"
