@@ -104,6 +104,7 @@
 #define HANGS_MAX	3	/* so many in a row mean "do not keep" */
 #define ATTACH_MS	50	/* between two tries to attach: a stop or a */
 				/* start under way ends in its own time */
+#define GREET_MS	1000	/* after this, is it a supervisor at all? */
 #define STDIO_MS	2000	/* a shared server this short had no client */
 #define DRAIN_MS	10000	/* what a server has not read by then it does */
 				/* not want */
@@ -341,9 +342,11 @@ static struct {		/* --share */
 	int lock_fd;		/* the pair's, as long as it lives */
 	int listen_fd;		/* the supervisor's, while others may attach */
 	int hold;		/* a front's connection */
+	struct rlimit limit;	/* of descriptors, as it was given to us */
 	int error;		/* the errno of the server's exec */
 	bool started;		/* this front has started the server */
 	bool greeted;		/* the supervisor has answered it */
+	bool hung_up;		/* ... or closed, without a word */
 	int64_t since_ms;	/* ... then */
 	char line[512];		/* of what it says: not yet whole */
 	size_t n;
@@ -1976,6 +1979,18 @@ let_go(const struct owner *o)
 	return poll(&p, 1, 0) == 1;
 }
 
+/*
+ * It ends with its connection, or its process.  Of thousands only those are
+ * asked that poll() has named, or cannot.
+ */
+static bool
+hold_gone(struct owner *o)
+{
+	if (o->pid == 0 || o->fd != -1)
+		return o->fired && (let_go(o) || fd_fired(o->fd));
+	return let_go(o) || gone_by_number(o);
+}
+
 static bool
 owner_gone(struct owner *o)
 {
@@ -1983,11 +1998,8 @@ owner_gone(struct owner *o)
 		return true;	/* an exit descriptor's word is final */
 	if (o->number != -1)
 		return hung_up(o);
-	if (o->hold != -1 && (o->fired || o->fd == -1) && let_go(o))
-		return true;
-	if (o->hold != -1 && (!o->fired || o->pid == 0) &&
-	    (o->fd != -1 || o->pid == 0))
-		return false;
+	if (o->hold != -1)
+		return hold_gone(o);
 	if (o->fd != -1)
 		return fd_fired(o->fd);
 	return o->parent ? parent_changed(o) : gone_by_number(o);
@@ -4305,6 +4317,8 @@ become_keeper(pid_t parent)
 		_exit(0);		/* doubt = keep */
 	dup2(opt.verbose && opt.log_fd != -1 ? opt.log_fd : STDOUT_FILENO,
 	    STDERR_FILENO);
+	if (opt.share != NULL)
+		setrlimit(RLIMIT_NOFILE, &share.limit);
 	restore_signals();
 	execle("/bin/sh", "sh", "-c", opt.keep_if, (char *)NULL, keeper.env);
 	_exit(0);
@@ -4923,10 +4937,10 @@ is_lock(int fd)
  * 1: the lock is ours, 0: another has it, -1: nobody has, and it was not made.
  */
 static int
-lock_share(void)
+lock_share(bool make)
 {
 	int fd = open(share.lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW |
-	    (opt.command != NULL ? O_CREAT : 0), 0600);
+	    (make ? O_CREAT : 0), 0600);
 
 	if (fd == -1 && errno == ENOENT)
 		return -1;
@@ -5062,6 +5076,19 @@ add_hold(int fd)
 	    greeting);
 }
 
+/* For many holds.  The server has its own limit already. */
+static void
+raise_limit(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &share.limit) == 0) {
+		rl = share.limit;
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
+
 /* All who wait; again later where descriptors are short. */
 static void
 accept_holds(void)
@@ -5194,6 +5221,25 @@ start_pair(int pair[2])
 	return 0;
 }
 
+/*
+ * A supervisor that is stopped or has no descriptors answers late.  Without a
+ * lock it is none: a pair has one until its last connection is closed.
+ */
+static void
+await_greeting(void)
+{
+	int lock = lock_share(false);
+
+	if (lock == 1) {
+		close(share.lock_fd);
+		share.lock_fd = -1;
+	}
+	if (lock != 0 && !let_go(&(struct owner){ .hold = share.hold }))
+		refuse(NOT_STARTED, "%s: another program listens there",
+		    share.path);
+	set_timer(T_SHARE, GREET_MS);
+}
+
 /* T_SHARE in a front: connect, or start, or wait for who does or stops. */
 static void
 try_attach(void)
@@ -5207,13 +5253,14 @@ try_attach(void)
 		    share.path);
 	share.hold = connect_share();
 	if (share.hold != -1 || errno == EAGAIN || errno == EINTR) {
-		if (share.hold == -1)
-			set_timer(T_SHARE, ATTACH_MS);
+		set_timer(T_SHARE, share.hold == -1 ? ATTACH_MS : GREET_MS);
+		if (share.hold != -1 && share.hung_up)
+			await_greeting();
 		return;
 	}
 	if (errno != ENOENT && errno != ECONNREFUSED)
 		refuse(NOT_STARTED, "socket %s: %s", share.path, strerror(errno));
-	lock = lock_share();
+	lock = lock_share(opt.command != NULL);
 	if (opt.command == NULL && lock != 0)
 		refuse(NOT_STARTED, "%s: no server is shared there",
 		    share.path);
@@ -5263,6 +5310,7 @@ on_greeting(int pid, uint64_t hash, const char *command)
 
 	server.pid = pid;
 	share.greeted = true;
+	self.timer[T_SHARE] = FOREVER;
 	list_owners(mine, sizeof(mine), OWNERS_ALL);
 	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
 	    share.path, mine);
@@ -5321,7 +5369,9 @@ on_share(void)
 			    "status", share.path);
 			exit(NOT_STARTED);
 		}
-		set_timer(T_SHARE, 0);	/* it was about to stop */
+		share.hung_up = true;	/* it was about to stop */
+		share.n = 0;
+		set_timer(T_SHARE, ATTACH_MS);
 		return;
 	}
 	share.n += (size_t)n;
@@ -5338,7 +5388,9 @@ on_share(void)
 static void
 on_share_timer(void)
 {
-	if (self.role == HOLDER)
+	if (self.role == HOLDER && share.hold != -1)
+		await_greeting();
+	else if (self.role == HOLDER)
 		try_attach();
 	else
 		accept_holds();
@@ -6395,18 +6447,6 @@ attach(int pair[2])
 }
 
 static void supervise(void) __attribute__((noreturn));
-
-/* For many holds; the server has its own limit already. */
-static void
-raise_limit(void)
-{
-	struct rlimit rl;
-
-	if (getrlimit(RLIMIT_NOFILE, &rl) == 0) {
-		rl.rlim_cur = rl.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &rl);
-	}
-}
 
 /* The last words: the status, the server's pid given back, CONT. */
 static void
