@@ -34,9 +34,9 @@
  *	- handlers only write a note, everything else happens in one loop.
  *
  * promise			mechanism			sections  cases
- * nothing is left		subreaper, ladder, stand-in	8, 10	  A, C
+ * nothing is left		subreaper, ladder, stand-in	8, 11	  A, C
  * nothing is killed wrongly	exit descriptors, start ticks	3, 7	  A, B
- * nobody notices		witness rule, notes, null fds	6, 8, 10  D to G
+ * nobody notices		witness rule, notes, null fds	6, 8, 11  D to G
  */
 #define _GNU_SOURCE 1
 #define _DARWIN_C_SOURCE 1
@@ -63,6 +63,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -102,8 +103,9 @@
 				/* is back after about 6 s */
 #define HANG_MS		10000	/* a --keep-if that takes longer hangs */
 #define HANGS_MAX	3	/* so many in a row mean "do not keep" */
-#define ATTACH_MS	50	/* between two tries to attach: a stop or a */
-				/* start under way ends in its own time */
+#define TRY_MS		50	/* between two tries to start or attach: what */
+				/* is under way ends in its own time */
+#define ASK_AGAIN_MS	1000	/* a request to stop can be lost among others */
 #define GREET_MS	1000	/* after this, is it a supervisor at all? */
 #define STDIO_MS	2000	/* a shared server this short had no client */
 #define DRAIN_MS	10000	/* what a server has not read by then it does */
@@ -117,9 +119,11 @@
 #define NO_STATUS	(-1)
 
 #define FOREVER		INT64_C(-1)
+#define FNV_BASIS	UINT64_C(0xcbf29ce484222325)
 #define OWNERS_MAX	64
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
+#define SWEEPS_MAX	64
 #define HELD_MAX	16
 #define COPIES_MAX	32
 #define NAME_SIZE	16	/* Linux TASK_COMM_LEN; longer names are cut */
@@ -132,7 +136,7 @@ enum role {
 	FRONT,		/* the host's child: signals in, status out */
 	SUPERVISOR,	/* the server's parent: owners, ladder */
 	STANDIN,	/* the front after the supervisor was killed */
-	HOLDER		/* --share: a front without a server of its own */
+	HOLDER		/* a front before its server, or that holds a shared one */
 };
 
 enum phase {
@@ -257,7 +261,7 @@ enum timer {
 	T_RESUME,	/* the front should have said NOTE_RESUMED */
 	T_ASK,		/* the kernel's death signal may have been dropped */
 	T_KEEP,		/* ask the keepers, or: --keep-if hangs */
-	T_SHARE,	/* try to attach again; or to accept */
+	T_TRY,		/* try again to start, to attach, or to accept */
 	T_IDLE,		/* look whether something happens in the server */
 	TIMERS
 };
@@ -272,7 +276,11 @@ static struct {		/* what was asked for */
 	int signal;
 	enum scope scope;
 	enum leftovers leftovers;
-	const char *share;
+	const char *share, *pid_file, *unique;
+	const char *sweeps[SWEEPS_MAX];
+	int n_sweeps;
+	regex_t orphans;
+	bool find_orphans;
 	bool keep_connected, grace_given, kill_given;
 	bool any, poll, quiet, verbose;
 	int log_fd;
@@ -337,11 +345,15 @@ static struct {		/* the server */
 } server = { .fd = -1 };
 
 static struct {		/* --share */
-	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) -
+	    sizeof(".lock") + 1];
 	char lock[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	int lock_fd;		/* the pair's, as long as it lives */
 	int listen_fd;		/* the supervisor's, while others may attach */
 	int hold;		/* a front's connection */
+	struct stat inode;	/* the socket's */
+	uint64_t hash;		/* of the server's command, and its text */
+	char command[256];
 	struct rlimit limit;	/* of descriptors, as it was given to us */
 	int error;		/* the errno of the server's exec */
 	bool started;		/* this front has started the server */
@@ -352,8 +364,26 @@ static struct {		/* --share */
 	size_t n;
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
 
+static struct {		/* --pid-file */
+	char path[PATH_MAX];
+	int fd;
+	char text[32];		/* what we have last written */
+	pid_t pid;		/* and its number */
+	int64_t end_ms;		/* how long to wait for one that stops; or 0 */
+} pid_file = { .fd = -1 };
+
+static struct {		/* --unique */
+	char path[PATH_MAX];
+	int fd;			/* one only: any close() ends the locks */
+	bool newest;
+	pid_t asked;		/* to end */
+	int64_t asked_ms;
+} unique = { .fd = -1 };
+
 extern char **environ;
 static struct owner first_owners[OWNERS_MAX], *owners = first_owners;
+static const char *owner_names[OWNERS_MAX];
+static int n_names;
 static int n_owners, owners_room = OWNERS_MAX;
 static struct pollfd first_polls[4 + 2 * OWNERS_MAX], *polls = first_polls;
 
@@ -387,10 +417,11 @@ list_add(struct list *l, size_t size)
 /* 3 platform: the only conditionals                                        */
 /* ======================================================================== */
 /*
- * Exit descriptors	exit_open, exit_fired, exit_signal
+ * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list, proc_age_ms,
- *			proc_moved, proc_slept
+ *			proc_moved, proc_slept, proc_user, proc_is_service,
+ *			proc_resident_kib
  * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
  *			write_nowait, queue_signal, boot_ticks
@@ -593,6 +624,53 @@ proc_list(struct list *t)
 	closedir(dir);
 	errno = error;
 	return error == 0 ? 0 : -1;
+}
+
+static int
+proc_user(pid_t pid, uid_t *uid)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st) == -1)
+		return -1;
+	*uid = st.st_uid;
+	return 0;
+}
+
+/* Is its control group a service's? */
+static bool
+proc_is_service(pid_t pid)
+{
+	char buf[4096];
+
+	return proc_read(pid, "cgroup", buf, sizeof(buf)) > 0 &&
+	    strstr(buf, ".service\n") != NULL;
+}
+
+static int64_t
+proc_resident_kib(pid_t pid)
+{
+	char buf[128];
+	int64_t pages = 0;
+
+	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0)
+		sscanf(buf, "%*s %" SCNd64, &pages);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
+static pid_t
+exit_pid(int fd)
+{
+	char file[32], buf[512], *at;
+
+	snprintf(file, sizeof(file), "fdinfo/%d", fd);
+	if (!self.listed || proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
+	    (at = strstr(buf, "\nPid:")) == NULL)
+		return 0;
+	return (pid_t)strtol(at + strlen("\nPid:"), NULL, 10);
 }
 
 static uint64_t
@@ -1160,7 +1238,17 @@ proc_slept(pid_t pid, uint64_t *n)
 }
 
 
+static int
+proc_user(pid_t pid, uid_t *uid)
+{
+	(void)pid, (void)uid;
+	return not_here();
+}
+
 static int proc_list(struct list *t) { t->n = 0; return not_here(); }
+static bool proc_is_service(pid_t pid) { (void)pid; return false; }
+static int64_t proc_resident_kib(pid_t pid) { (void)pid; return 0; }
+static pid_t exit_pid(int fd) { (void)fd; return 0; }
 static int peer_exit(int fd) { (void)fd; return not_here(); }
 
 /* The directory keeps other users out; the process is not known. */
@@ -1718,6 +1806,26 @@ parse_signal(const char *s, int *signo)
 	return false;
 }
 
+/* The place of value in a list of words, or -1. */
+static int
+word_index(const char *value, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(value, words[i]) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* FNV-1a, of one piece after another. */
+static uint64_t
+hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) *
+		    UINT64_C(0x100000001b3);
+	return hash;
+}
+
 /* ======================================================================== */
 /* 6 signals and notes                                                      */
 /* ======================================================================== */
@@ -1927,9 +2035,8 @@ gone_by_number(struct owner *o)
 {
 	struct proc p;
 
-	if (proc_stat(o->pid, &p) == -1)
-		return (errno == ESRCH || errno == ENOSYS) &&
-		    kill(o->pid, 0) == -1 && errno == ESRCH;
+	if (proc_stat(o->pid, &p) == -1)	/* or no descriptor for it */
+		return kill(o->pid, 0) == -1 && errno == ESRCH;
 	if (o->ticks == 0) {
 		o->ticks = p.ticks;
 		memcpy(o->name, p.name, NAME_SIZE);
@@ -2944,13 +3051,15 @@ close_all_but(const int *keep, int n)
 static void
 drop_inherited(void)
 {
-	int keep[8 + OWNERS_MAX], n = 0;
+	int keep[10 + OWNERS_MAX], n = 0;
 
 	if (self.role != SUPERVISOR)
 		share.listen_fd = -1;
 	keep[n++] = share.lock_fd;
 	keep[n++] = share.listen_fd;
 	keep[n++] = share.hold;
+	keep[n++] = pid_file.fd;
+	keep[n++] = unique.fd;
 	keep[n++] = self.peer;
 	keep[n++] = self.signals[0];
 	keep[n++] = self.signals[1];
@@ -3485,7 +3594,543 @@ is_idle(const struct list *t, bool no_outsiders, char *seen, size_t size)
 }
 
 /* ======================================================================== */
-/* 10 phases                                                                */
+/* 10 files: names and locks, the pid file, one per owner, what is stale    */
+/* ======================================================================== */
+
+/*
+ * The directory of NAME's files, made if need be; of a PATH its own.  Others
+ * must not be able to put something else in its place.
+ */
+static void
+check_directory(const char *dir, bool ours)
+{
+	struct stat st;
+
+	if (ours && mkdir(dir, 0700) == -1 && errno != EEXIST)
+		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
+	if ((ours ? lstat(dir, &st) : stat(dir, &st)) == -1)
+		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || (st.st_mode & 022) != 0 ||
+	    (st.st_uid != geteuid() && st.st_uid != 0))
+		refuse(NOT_STARTED, "%s: must be a directory of this user's or "
+		    "root's that nobody else can write to", dir);
+}
+
+/*
+ * NAME to a file of our own directory, PATH to an absolute one, at most size -
+ * 1 bytes: the supervisor works in /.
+ */
+static void
+find_path(const char *value, const char *suffix, char *path, size_t size)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	char dir[PATH_MAX] = "";
+	bool name = strchr(value, '/') == NULL;
+
+	if (name && run != NULL && run[0] == '/')
+		snprintf(dir, sizeof(dir), "%s/ownerwrap", run);
+	else if (name)
+		snprintf(dir, sizeof(dir), "/tmp/ownerwrap-%u",
+		    (unsigned)geteuid());
+	else if (value[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
+		refuse(NOT_STARTED, "%s: %s", value, strerror(errno));
+	if ((size_t)snprintf(path, size, "%s%s%s%s", dir,
+	    dir[0] == '\0' ? "" : "/", value, name ? suffix : "") >= size)
+		refuse(NOT_STARTED, "%.256s: too long: %zu bytes at most, with "
+		    "its directory", value, size - 1);
+	if (name)
+		check_directory(dir, true);
+}
+
+/* Of the directory that a PATH is in. */
+static void
+check_directory_of(const char *path)
+{
+	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 :
+	    (int)(slash - path), path);
+	check_directory(dir, false);
+}
+
+/* A lock on a file that was removed meanwhile is none. */
+static bool
+is_lock(int fd, const char *path)
+{
+	struct stat here, there;
+
+	return fstat(fd, &here) == 0 && lstat(path, &there) == 0 &&
+	    here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+}
+
+/*
+ * Open a file to be locked: no symlink is followed, nothing is truncated, and
+ * no link to another file of this user is taken for it.  -1: there is none.
+ */
+static int
+open_lock(const char *path, int create, mode_t mode)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+	    O_NOCTTY | create, mode);
+	struct stat st;
+
+	if (fd == -1 && errno == ENOENT && create == 0)
+		return -1;
+	if (fd == -1 || fstat(fd, &st) == -1)
+		refuse(NOT_STARTED, "lock %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1)
+		refuse(NOT_STARTED, "%s: is there, and no file of this user's "
+		    "alone", path);
+	return fd;
+}
+
+/* Is the lock ours?  Both of a pair have it: who is forked inherits it. */
+static bool
+lock_file(int fd, const char *path)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 && is_lock(fd, path);
+}
+
+/* --- the pid file ------------------------------------------------------- */
+/*
+ * Its lock is held by front and supervisor, and is the truth.  The number is
+ * for people: of the front, or of who is left of us.  One who stops says so,
+ * and is waited for.
+ */
+
+/* "4711" or "4711 stopping".  0 if there is no number. */
+static pid_t
+read_pid(int fd, bool *stopping)
+{
+	char text[32] = "", *end;
+	long pid;
+
+	if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
+		return 0;
+	pid = strtol(text, &end, 10);
+	*stopping = strcmp(end, " stopping\n") == 0;
+	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+/* The number first: whoever reads meanwhile finds it whole. */
+static void
+mark_pid_file(bool stopping)
+{
+	char text[sizeof(pid_file.text)];
+	int n;
+
+	if (pid_file.fd == -1)
+		return;
+	pid_file.pid = self.role == SUPERVISOR && getppid() == self.front ?
+	    self.front : self.pid;
+	n = snprintf(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
+	    stopping ? " stopping" : "");
+	if (strcmp(text, pid_file.text) == 0)
+		return;
+	memcpy(pid_file.text, text, sizeof(text));
+	if (pwrite(pid_file.fd, text, (size_t)n, 0) != n ||
+	    ftruncate(pid_file.fd, n) == -1)
+		say(DEFAULT, "%s: %s", pid_file.path, strerror(errno));
+}
+
+/* The most that the one before can take, if it was given the same times. */
+static int64_t
+stop_bound_ms(void)
+{
+	return opt.kill_after_ms == FOREVER ? FOREVER :
+	    opt.grace_ms + 2 * opt.kill_after_ms + FORCE_MS;
+}
+
+/* Is it ours?  The oldest wins; one that stops, or was just made, is over soon. */
+static bool
+take_pid_file(void)
+{
+	int fd = open_lock(pid_file.path, O_CREAT, 0644);
+	bool stopping = false;
+	char who[64];
+	pid_t pid;
+
+	if (lock_file(fd, pid_file.path)) {
+		pid_file.fd = fd;
+		if (ftruncate(fd, 0) == -1)
+			refuse(NOT_STARTED, "lock %s: %s", pid_file.path,
+			    strerror(errno));
+		return true;
+	}
+	pid = read_pid(fd, &stopping);
+	close(fd);
+	if (pid_file.end_ms == 0) {
+		pid_file.end_ms = stop_bound_ms();
+		if (pid_file.end_ms != FOREVER)
+			pid_file.end_ms += now_ms();
+		if (stopping)
+			say(VERBOSE, "%s: waiting for %s, which stops",
+			    pid_file.path, label_of(pid, who));
+	}
+	if ((stopping || pid == 0) && (pid_file.end_ms == FOREVER ||
+	    now_ms() < pid_file.end_ms))
+		return false;
+	refuse(NOT_STARTED, "%s: held by %s%s: not started", pid_file.path,
+	    label_of(pid, who), stopping ? ", which does not end" : "");
+}
+
+/* --- one server per owner ----------------------------------------------- */
+/*
+ * The locks are on bytes, since the kernel tells who has one (fcntl(2),
+ * F_GETLK).  A front has the first, its supervisor the second, and the newest
+ * of those who wait the third.  Who has the first two may start: a front lets
+ * go of the second for its supervisor, which has it before there is a server.
+ */
+
+enum { FRONT_BYTE, SUPERVISOR_BYTE, NEWEST_BYTE };
+
+static bool
+lock_bytes(int type, int from, int n)
+{
+	struct flock l = { .l_type = (short)type, .l_whence = SEEK_SET,
+	    .l_start = from, .l_len = n };
+
+	if (fcntl(unique.fd, F_SETLK, &l) == 0)
+		return true;
+	if (errno != EAGAIN && errno != EACCES)
+		refuse(NOT_STARTED, "lock %s: %s", unique.path,
+		    strerror(errno));
+	return false;
+}
+
+/* 0: nobody. */
+static pid_t
+locker_of(int byte)
+{
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
+	    .l_start = byte, .l_len = 1 };
+
+	return fcntl(unique.fd, F_GETLK, &l) == -1 || l.l_type == F_UNLCK ? 0 :
+	    l.l_pid > 0 ? l.l_pid : -1;
+}
+
+/* Has the front that pid is, or that its parent is, begun after us? */
+static bool
+is_newer(pid_t pid, int byte)
+{
+	struct proc us, it;
+
+	return proc_stat(self.pid, &us) == 0 && proc_stat(pid, &it) == 0 &&
+	    (byte == NEWEST_BYTE || proc_stat(it.ppid, &it) == 0) &&
+	    it.ticks > us.ticks;
+}
+
+static bool
+is_above_us(pid_t pid)
+{
+	struct proc p = { .ppid = getppid() };
+
+	for (int i = 0; i < CHAIN_MAX && p.ppid > 1; i++)
+		if (p.ppid == pid)
+			return true;
+		else if (proc_stat(p.ppid, &p) == -1)
+			break;
+	return false;
+}
+
+/*
+ * TERM to a supervisor alone is a request to stop (by the kernel's word it is
+ * the one); one who waits ends by it.  Asked again, should it be lost among
+ * others.
+ */
+static void
+ask_older(int byte)
+{
+	pid_t pid = locker_of(byte);
+	char who[64];
+	int fd;
+
+	if (pid == 0 || (pid == unique.asked &&
+	    now_ms() - unique.asked_ms < ASK_AGAIN_MS))
+		return;
+	if (pid == -1)
+		refuse(NOT_STARTED, "%s: held by a process that is not visible "
+		    "from here", unique.path);
+	if (is_above_us(pid))
+		refuse(NOT_STARTED, "%s: held by %s, below which this one was "
+		    "started", unique.path, label_of(pid, who));
+	if (is_newer(pid, byte))
+		refuse(NOT_STARTED, "%s: %s is newer", unique.path,
+		    label_of(pid, who));
+	fd = exit_open(pid);
+	if (locker_of(byte) == pid && (exit_signal(fd, SIGTERM) == 0 ||
+	    send_signal(pid, SIGTERM) == 0)) {
+		if (pid != unique.asked)
+			say(VERBOSE, "the older %s is asked to stop",
+			    label_of(pid, who));
+		unique.asked = pid;
+		unique.asked_ms = now_ms();
+	}
+	if (fd != -1)
+		close(fd);
+}
+
+/* May we start?  The older one is stopped first. */
+static bool
+take_turn(void)
+{
+	if (unique.fd == -1)
+		unique.fd = open_lock(unique.path, O_CREAT, 0600);
+	if (!unique.newest &&
+	    !(unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1))) {
+		ask_older(NEWEST_BYTE);
+		return false;
+	}
+	if (!lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
+		ask_older(SUPERVISOR_BYTE);
+		return false;
+	}
+	if (is_lock(unique.fd, unique.path))
+		return lock_bytes(F_UNLCK, SUPERVISOR_BYTE, 2);
+	close(unique.fd);
+	unique.fd = -1;
+	return unique.newest = false;
+}
+
+/* Another is one of another set of owners; of a chain only the topmost counts. */
+static uint64_t
+hash_owners(void)
+{
+	uint64_t sum = 0;	/* in whatever order they were named */
+
+	for (int i = owners[0].parent ? n_owners - 1 : 0; i < n_owners; i++) {
+		uint64_t id[4] = { (uint64_t)owners[i].pid, owners[i].ticks };
+		struct stat st;
+
+		if (owners[i].number != -1 && fstat(owners[i].fd, &st) == 0) {
+			id[0] = (uint64_t)exit_pid(owners[i].fd);
+			id[2] = (uint64_t)st.st_dev;
+			id[3] = (uint64_t)st.st_ino;
+		}
+		sum += hash_bytes(FNV_BASIS, id, sizeof(id));
+	}
+	return sum;
+}
+
+/* What is still ours goes while it is locked: at the very end. */
+static void
+release_files(void)
+{
+	bool stopping;
+
+	if (self.role == FRONT && self.supervisor > 0)
+		return;		/* the supervisor's to do */
+	if (pid_file.fd != -1 && is_lock(pid_file.fd, pid_file.path) &&
+	    read_pid(pid_file.fd, &stopping) == pid_file.pid)
+		unlink(pid_file.path);
+	if (unique.fd != -1 && self.role != HOLDER &&
+	    is_lock(unique.fd, unique.path) && locker_of(NEWEST_BYTE) == 0)
+		unlink(unique.path);
+}
+
+/* --- what is stale ------------------------------------------------------ */
+
+static const char pid_mark[] = "{pid}";
+
+static bool
+is_pattern(const char *pattern)
+{
+	const char *slash = strrchr(pattern, '/');
+	const char *mark = strstr(pattern, pid_mark);
+
+	return mark != NULL && mark > slash && strstr(mark + 1, pid_mark) ==
+	    NULL;
+}
+
+/* The number that stands in name for the mark of pattern, or 0. */
+static pid_t
+pid_in_name(const char *name, const char *pattern)
+{
+	size_t before = (size_t)(strstr(pattern, pid_mark) - pattern);
+	const char *after = pattern + before + sizeof(pid_mark) - 1;
+	size_t digits;
+	uint64_t pid;
+
+	if (strncmp(name, pattern, before) != 0)
+		return 0;
+	name += before;
+	digits = strspn(name, "0123456789");
+	return name[0] != '0' && strcmp(name + digits, after) == 0 &&
+	    parse_number(name, digits, 2, INT_MAX, &pid) ? (pid_t)pid : 0;
+}
+
+/* Anything but "there is no such process" is alive. */
+static bool
+is_stale(int dir, const char *name, pid_t pid)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    kill(pid, 0) == -1 && errno == ESRCH;
+}
+
+static void
+sweep_one(const char *pattern)
+{
+	const char *slash = strrchr(pattern, '/'), *base = slash + 1;
+	char path[PATH_MAX] = ".";
+	struct dirent *e;
+	DIR *dir;
+	int n = 0;
+
+	if (slash == NULL)
+		base = pattern;
+	else
+		snprintf(path, sizeof(path), "%.*s", (int)(base - pattern),
+		    pattern);
+	if ((dir = opendir(path)) == NULL) {
+		if (errno != ENOENT)
+			say(DEFAULT, "--sweep %s: %s", pattern,
+			    strerror(errno));
+		return;
+	}
+	while ((e = readdir(dir)) != NULL) {
+		pid_t pid = pid_in_name(e->d_name, base);
+
+		if (pid == 0 || !is_stale(dirfd(dir), e->d_name, pid) ||
+		    unlinkat(dirfd(dir), e->d_name, 0) == -1)
+			continue;
+		say(VERBOSE, "swept %s of %d, which is gone", e->d_name,
+		    (int)pid);
+		n++;
+	}
+	closedir(dir);
+	if (n > 0)
+		say(DEFAULT, "swept %d file%s: %s", n, n > 1 ? "s" : "",
+		    pattern);
+}
+
+/* --- who is left over --------------------------------------------------- */
+
+static bool
+is_manager(const struct proc *p)
+{
+	static const char *const names[] = { "systemd", "dinit", "launchd",
+	    "runsvdir", "s6-svscan", "openrc-user" };
+
+	return p->pid == 1 || word_index(p->name, names, COUNT(names)) != -1;
+}
+
+/* Does an ownerwrap look after p?  It, or one above it, is one or has one. */
+static bool
+is_wrapped(const struct list *t, const struct proc *p)
+{
+	static const char name[] = "ow-supervisor";
+	const struct proc *us = find(t, self.role == SUPERVISOR ? self.front :
+	    self.pid);
+
+	if (us != NULL && strcmp(p->name, us->name) == 0)
+		return true;	/* a front that holds a shared server */
+	for (size_t i = 0; i < t->n; i++)
+		if (row(t, i)->ppid == p->pid &&
+		    strcmp(row(t, i)->name, name) == 0)
+			return true;
+	for (int i = 0; i < CHAIN_MAX && p != NULL; i++, p = find(t, p->ppid))
+		if (strcmp(p->name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has_named_ancestor(const struct list *t, const struct proc *p)
+{
+	for (int i = 0; i < CHAIN_MAX && (p = find(t, p->ppid)) != NULL; i++)
+		for (int j = 0; j < n_names; j++)
+			if (is_called(p, owner_names[j]))
+				return true;
+	return false;
+}
+
+/*
+ * Whose parent has died was given to process 1, or to a manager of the user's
+ * session.  So is what that started itself: a service, which leads a session.
+ */
+static bool
+is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
+{
+	const struct proc *parent = find(t, p->ppid);
+	ssize_t n = proc_args(p->pid, args, size);
+	uid_t uid;
+
+	for (ssize_t i = 0; i + 1 < n; i++)
+		if (args[i] == '\0')
+			args[i] = ' ';
+	if (n <= 0 || p->state == 'Z' || proc_user(p->pid, &uid) == -1 ||
+	    (geteuid() != 0 && uid != geteuid()) ||
+	    regexec(&opt.orphans, args, 0, NULL, 0) != 0)
+		return false;
+	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
+	    (p->sid == p->pid && proc_is_service(p->pid)))
+		return false;
+	return n_names > 0 ? !has_named_ancestor(t, p) :
+	    p->ppid == 1 || (parent != NULL && is_manager(parent));
+}
+
+/* How many there are, told of one by one; -1 if nobody knows. */
+static int
+find_orphans(void (*tell)(const struct proc *, const char *))
+{
+	struct list t = { .n = 0 };
+	char args[ARGS_SIZE];
+	int n = 0;
+
+	if (proc_list(&t) == -1)
+		return -1;
+	qsort(t.at, t.n, sizeof(struct proc), by_pid);
+	for (size_t i = 0; i < t.n; i++)
+		if (is_orphan(&t, row(&t, i), args, sizeof(args))) {
+			make_harmless(args, (int)strlen(args));
+			tell(row(&t, i), args);
+			n++;
+		}
+	free(t.at);
+	return n;
+}
+
+static void
+say_orphan(const struct proc *p, const char *args)
+{
+	char up[32];
+
+	say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: kill %d",
+	    (int)p->pid, args, age(proc_age_ms(p->ticks), up), (int)p->pid);
+}
+
+static void
+print_orphan(const struct proc *p, const char *args)
+{
+	static bool headed;
+	char up[32];
+
+	if (!headed)
+		printf("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE", "RSS",
+		    "COMMAND");
+	headed = true;
+	printf("%7d %7d %7s %8" PRId64 " %s\n", (int)p->pid, (int)p->ppid,
+	    age(proc_age_ms(p->ticks), up) + strlen("up "),
+	    proc_resident_kib(p->pid), args);
+}
+
+/* --orphans without a command; the statuses are those of grep. */
+static int
+list_orphans(void)
+{
+	int n = find_orphans(print_orphan);
+
+	if (n == -1 || fflush(stdout) == EOF)
+		refuse(NOT_STARTED, "--orphans: %s", strerror(errno));
+	return n == 0;
+}
+
+/* ======================================================================== */
+/* 11 phases                                                                */
 /* ======================================================================== */
 
 static void enter(enum phase next);
@@ -3495,6 +4140,8 @@ static void on_copy(const struct note *n);
 static void stop_asking(void);
 static bool came_with_group(void);
 static bool close_door(bool cancel);
+static void accept_all(void);
+static void greet_all(void);
 static void drop_holds(void);
 static void accept_holds(void);
 static void open_channels(int pair[2]);
@@ -3574,6 +4221,7 @@ say_orphaned(void)
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
+	mark_pid_file(true);
 	plan(opt.grace_ms, what, sizeof(what));
 	if (opt.share != NULL)
 		say(ORPHANED, "nobody holds %s%s; stopping %s (%s)",
@@ -3711,6 +4359,8 @@ enter(enum phase next)
 	self.timer[T_LOOK] = FOREVER;
 	if (next != GRACE)
 		stop_asking();
+	if (next != GRACE && next != OVER)
+		mark_pid_file(in_ladder());
 	if (next >= ASKED)
 		self.timer[T_IDLE] = FOREVER;
 	switch (next) {
@@ -4062,7 +4712,7 @@ on_server_stop(int signo)
 		server.continued = false;
 	}
 	server.stopped = signo != 0;
-	if (server.stopped && !in_ladder()) {
+	if (server.stopped && !in_ladder() && opt.share == NULL) {
 		self.front_stops += self.peer != -1;
 		tell_peer(NOTE_STOP, signo);
 	} else if (self.front_stops > 0) {
@@ -4333,6 +4983,7 @@ kept(const char *why)
 	if (why != NULL) {
 		if (strcmp(why, keeper.why) != 0)
 			say(DEFAULT, "no owner left, kept: %s", why);
+		mark_pid_file(false);
 		snprintf(keeper.why, sizeof(keeper.why), "%s", why);
 		keeper.no_since_ms = 0;
 		self.again = false;
@@ -4556,6 +5207,8 @@ on_started(void)
 		leave_stderr();
 	name_owners();
 	say_started();
+	if (opt.share != NULL)
+		greet_all();
 	list_owners(list, sizeof(list), OWNERS_SHORT);
 	set_title(list);
 	if (self.phase == STARTING)
@@ -4565,6 +5218,8 @@ on_started(void)
 		snprintf(keeper.seen, sizeof(keeper.seen), "its start");
 		set_timer(T_IDLE, 0);
 	}
+	if (opt.find_orphans)
+		find_orphans(say_orphan);
 }
 
 static void
@@ -4844,7 +5499,7 @@ supervisor_note(const struct note *n)
 }
 
 /* ======================================================================== */
-/* 11 share: one server, several fronts                                     */
+/* 12 share: one server, several fronts                                     */
 /* ======================================================================== */
 /*
  * A front connects to the server's socket, and holds the server as long as the
@@ -4880,12 +5535,22 @@ remove_socket(const char *path)
 		unlink(path);
 }
 
+/* Not what another has put in its place. */
+static bool
+is_this_socket(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && st.st_ino == share.inode.st_ino &&
+	    st.st_dev == share.inode.st_dev;
+}
+
 static void
 set_address(struct sockaddr_un *un, const char *path)
 {
 	memset(un, 0, sizeof(*un));
 	un->sun_family = AF_UNIX;
-	memcpy(un->sun_path, path, strnlen(path, sizeof(un->sun_path) - 1));
+	memcpy(un->sun_path, path, strlen(path));
 }
 
 static int
@@ -4923,30 +5588,17 @@ connect_share(void)
 	return -1;
 }
 
-/* A lock on a file that was removed meanwhile is none. */
-static bool
-is_lock(int fd)
-{
-	struct stat here, there;
-
-	return fstat(fd, &here) == 0 && lstat(share.lock, &there) == 0 &&
-	    here.st_ino == there.st_ino && here.st_dev == there.st_dev;
-}
-
 /*
  * 1: the lock is ours, 0: another has it, -1: nobody has, and it was not made.
  */
 static int
 lock_share(bool make)
 {
-	int fd = open(share.lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW |
-	    (make ? O_CREAT : 0), 0600);
+	int fd = open_lock(share.lock, make ? O_CREAT : 0, 0600);
 
-	if (fd == -1 && errno == ENOENT)
-		return -1;
 	if (fd == -1)
-		refuse(NOT_STARTED, "lock %s: %s", share.lock, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_lock(fd)) {
+		return -1;
+	if (lock_file(fd, share.lock)) {
 		share.lock_fd = fd;
 		return 1;
 	}
@@ -4970,7 +5622,8 @@ open_door(void)
 	set_address(&un, new);
 	if ((share.listen_fd = unix_socket()) != -1 &&
 	    bind(share.listen_fd, (struct sockaddr *)&un, sizeof(un)) == 0 &&
-	    listen(share.listen_fd, SOMAXCONN) == 0)
+	    listen(share.listen_fd, SOMAXCONN) == 0 &&
+	    lstat(new, &share.inode) == 0)
 		done = rename(new, share.path);
 	umask(mask);
 	if (done == 0)
@@ -4979,8 +5632,8 @@ open_door(void)
 }
 
 /*
- * Nobody attaches any more.  With cancel, those count who have connected but
- * were not accepted yet: false, and the door is open again.
+ * Nobody attaches any more; those who have connected are told the end.  With
+ * cancel they count: false, and the door is open again.
  */
 static bool
 close_door(bool cancel)
@@ -4990,27 +5643,27 @@ close_door(bool cancel)
 	if (share.listen_fd == -1)
 		return true;
 	beside("old", old);
-	if (cancel && rename(share.path, old) == 0) {
-		accept_holds();
-		if (n_owners > 0 && rename(old, share.path) == 0)
-			return false;
-	}
-	remove_socket(cancel ? old : share.path);
+	if (is_this_socket(share.path))
+		rename(share.path, old);
+	accept_all();
+	if (cancel && n_owners > 0 && is_this_socket(old) &&
+	    rename(old, share.path) == 0)
+		return false;
+	if (is_this_socket(old))
+		unlink(old);
 	close(share.listen_fd);
 	share.listen_fd = -1;
 	return true;
 }
 
-/* FNV-1a: is it the same command, with the same arguments? */
+/* Is it the same command, with the same arguments? */
 static uint64_t
 hash_command(void)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = FNV_BASIS;
 
 	for (char **arg = opt.command; *arg != NULL; arg++)
-		for (const char *at = *arg; at == *arg || at[-1] != '\0'; at++)
-			hash = (hash ^ (unsigned char)*at) *
-			    UINT64_C(0x100000001b3);
+		hash = hash_bytes(hash, *arg, strlen(*arg) + 1);
 	return hash;
 }
 
@@ -5043,12 +5696,34 @@ tell_hold(int fd, const char *fmt, ...)
 	send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* One more hold, or it is closed: another user's, or no memory. */
+static void
+greet(const struct owner *o)
+{
+	tell_hold(o->hold, "server %d %016" PRIx64 " %s\n", (int)server.pid,
+	    share.hash, share.command);
+}
+
+/* The exec has succeeded: those who have come already may know. */
+static void
+greet_all(void)
+{
+	for (int i = 0; i < n_owners; i++)
+		greet(&owners[i]);
+}
+
+static void
+drop_hold(int i)
+{
+	close(owners[i].hold);
+	if (owners[i].fd != -1)
+		close(owners[i].fd);
+	owners[i] = owners[--n_owners];
+}
+
+/* One more hold, or it is closed: another user's, gone already, no memory. */
 static void
 add_hold(int fd)
 {
-	static char greeting[256];
-	static uint64_t hash;
 	struct owner *o;
 	char who[64];
 	pid_t pid;
@@ -5060,10 +5735,6 @@ add_hold(int fd)
 		close(fd);
 		return;
 	}
-	if (hash == 0) {
-		hash = hash_command();
-		join_command(greeting, sizeof(greeting));
-	}
 	o->pid = pid;
 	o->hold = fd;
 	if (!opt.poll)
@@ -5072,8 +5743,10 @@ add_hold(int fd)
 		owner_open(o);
 	if (opt.log_fd != -1)
 		say(VERBOSE, "%s attached", label_of(pid, who));
-	tell_hold(fd, "server %d %016" PRIx64 " %s\n", (int)server.pid, hash,
-	    greeting);
+	if (self.phase != STARTING)
+		greet(o);
+	if (o->gone)
+		drop_hold(n_owners - 1);
 }
 
 /* For many holds.  The server has its own limit already. */
@@ -5091,15 +5764,21 @@ raise_limit(void)
 
 /* All who wait; again later where descriptors are short. */
 static void
-accept_holds(void)
+accept_all(void)
 {
 	int fd;
 
-	self.timer[T_SHARE] = FOREVER;
+	self.timer[T_TRY] = FOREVER;
 	while ((fd = accept(share.listen_fd, NULL, NULL)) != -1)
 		add_hold(fd);
 	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-		set_timer(T_SHARE, opt.interval_ms);
+		set_timer(T_TRY, opt.interval_ms);
+}
+
+static void
+accept_holds(void)
+{
+	accept_all();
 	if (self.phase == GRACE && n_owners > 0)
 		enter(server.ended ? LEFT : RUNNING);
 }
@@ -5113,13 +5792,10 @@ drop_holds(void)
 		if (!owners[i].gone)
 			continue;
 		say(VERBOSE, "%d let go", (int)owners[i].pid);
-		close(owners[i].hold);
-		if (owners[i].fd != -1)
-			close(owners[i].fd);
-		owners[i] = owners[--n_owners];
+		drop_hold(i);
 	}
-	if (self.timer[T_SHARE] != FOREVER)	/* descriptors are free again */
-		set_timer(T_SHARE, 0);
+	if (self.timer[T_TRY] != FOREVER)	/* descriptors are free again */
+		set_timer(T_TRY, 0);
 }
 
 /*
@@ -5135,11 +5811,11 @@ end_share(void)
 	if (share.lock_fd == -1 || self.role == FRONT)
 		return;
 	close_door(false);
-	if (is_lock(share.lock_fd)) {
-		if (self.role == STANDIN) {
-			remove_socket(share.path);
+	if (is_lock(share.lock_fd, share.lock)) {
+		if (self.role == STANDIN && is_this_socket(share.path))
+			unlink(share.path);
+		if (self.role == STANDIN)
 			remove_socket(beside("old", path));
-		}
 		unlink(share.lock);
 	}
 	for (int i = 0; i < n_owners; i++)
@@ -5164,16 +5840,37 @@ forget_listeners(void)
 	unsetenv("LISTEN_FDNAMES");
 }
 
+/* Refused under our lock: no pair has come of it. */
+static void
+abandon_share(void)
+{
+	char path[128];
+
+	if (share.lock_fd == -1 || (self.role != HOLDER && self.supervisor > 0))
+		return;
+	remove_socket(beside("new", path));
+	if (is_this_socket(share.path))
+		unlink(share.path);
+	if (is_lock(share.lock_fd, share.lock))
+		unlink(share.lock);
+}
+
 /* In the pair: nothing of the starter's but directory, environment, limits. */
 static void
 become_pair(int pair[2])
 {
-	int keep[] = { share.lock_fd, share.listen_fd, opt.log_fd };
+	int keep[] = { share.lock_fd, share.listen_fd, opt.log_fd,
+	    pid_file.fd, self.null_fd };
 
 	self.role = FRONT;
 	self.pid = getpid();
 	self.sid = setsid();
+	memset(owners, 0, sizeof(owners[0]));	/* the front's parent */
 	n_owners = 0;
+	for (int i = 0; i < TIMERS; i++)
+		self.timer[i] = FOREVER;
+	share.hash = hash_command();	/* the title overwrites argv */
+	join_command(share.command, sizeof(share.command));
 	opt.any = false;
 	share.hold = -1;
 	self.tty = self.tty_saved = false;
@@ -5181,7 +5878,6 @@ become_pair(int pair[2])
 	self.stderr_taken = self.stderr_shared = false;
 	close_all_but(keep, COUNT(keep));
 	forget_listeners();
-	self.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(self.null_fd, STDIN_FILENO);
 	dup2(opt.log_fd != -1 ? opt.log_fd : self.null_fd, STDOUT_FILENO);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
@@ -5207,14 +5903,18 @@ start_pair(int pair[2])
 			become_pair(pair);
 			return 1;
 		}
-		_exit(pid == -1);
+		_exit(pid == -1 ? errno : 0);
 	}
-	if (pid == -1 || waitpid(pid, &status, 0) == -1 || status != 0)
+	if (pid != -1 && waitpid(pid, &status, 0) == pid)
+		errno = WEXITSTATUS(status);
+	if (pid == -1 || status != 0)
 		refuse(NOT_STARTED, "the guard can't be forked: %s",
 		    strerror(errno));
 	close(share.lock_fd);
 	close(share.listen_fd);
-	share.lock_fd = share.listen_fd = -1;
+	if (pid_file.fd != -1)
+		close(pid_file.fd);
+	share.lock_fd = share.listen_fd = pid_file.fd = -1;
 	share.started = true;
 	share.since_ms = now_ms();
 	unblock_signals();
@@ -5237,23 +5937,23 @@ await_greeting(void)
 	if (lock != 0 && !let_go(&(struct owner){ .hold = share.hold }))
 		refuse(NOT_STARTED, "%s: another program listens there",
 		    share.path);
-	set_timer(T_SHARE, GREET_MS);
+	set_timer(T_TRY, GREET_MS);
 }
 
-/* T_SHARE in a front: connect, or start, or wait for who does or stops. */
+/* T_TRY in a front: connect, or start, or wait for who does or stops. */
 static void
 try_attach(void)
 {
 	struct stat st;
 	int lock;
 
-	self.timer[T_SHARE] = FOREVER;
+	self.timer[T_TRY] = FOREVER;
 	if (lstat(share.path, &st) == 0 && !is_our_socket(share.path))
 		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
 		    share.path);
 	share.hold = connect_share();
 	if (share.hold != -1 || errno == EAGAIN || errno == EINTR) {
-		set_timer(T_SHARE, share.hold == -1 ? ATTACH_MS : GREET_MS);
+		set_timer(T_TRY, share.hold == -1 ? TRY_MS : GREET_MS);
 		if (share.hold != -1 && share.hung_up)
 			await_greeting();
 		return;
@@ -5265,7 +5965,13 @@ try_attach(void)
 		refuse(NOT_STARTED, "%s: no server is shared there",
 		    share.path);
 	if (lock != 1) {
-		set_timer(T_SHARE, ATTACH_MS);
+		set_timer(T_TRY, TRY_MS);
+		return;
+	}
+	if (pid_file.path[0] != '\0' && !take_pid_file()) {
+		close(share.lock_fd);
+		share.lock_fd = -1;
+		set_timer(T_TRY, TRY_MS);
 		return;
 	}
 	if (open_door() == -1)
@@ -5274,13 +5980,16 @@ try_attach(void)
 		self.phase = OVER;	/* of this loop: main goes on */
 }
 
-/* The owners of a front are gone: the server may have others. */
+/* The owners of a front are gone: a shared server may have others. */
 static void
 leave_server(void)
 {
 	char gone[LINE_SIZE / 2];
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 
+	if (opt.share == NULL)
+		refuse(NO_OWNER, "owner%s %s %s gone: not started",
+		    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is");
 	say(ORPHANED, "owner%s %s %s gone; letting go of %s", n > 1 ? "s" : "",
 	    gone, n > 1 ? "are" : "is", share.path);
 	exit(NO_OWNER);
@@ -5310,7 +6019,7 @@ on_greeting(int pid, uint64_t hash, const char *command)
 
 	server.pid = pid;
 	share.greeted = true;
-	self.timer[T_SHARE] = FOREVER;
+	self.timer[T_TRY] = FOREVER;
 	list_owners(mine, sizeof(mine), OWNERS_ALL);
 	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
 	    share.path, mine);
@@ -5334,6 +6043,18 @@ on_shared_end(int status)
 	finish(status);
 }
 
+/* What could not be executed may be another command than ours. */
+static void
+on_share_failed(int error)
+{
+	if (opt.command == NULL)
+		refuse(NOT_STARTED, "%s: the server can't be executed: %s",
+		    share.path, strerror(error));
+	if (share.started)
+		exit(say_exec_error(error));
+	shutdown(share.hold, SHUT_RDWR);	/* try again */
+}
+
 static void
 on_share_line(const char *line)
 {
@@ -5348,7 +6069,7 @@ on_share_line(const char *line)
 	else if (sscanf(line, "signal %d", &n) == 1)
 		on_shared_end(BY_SIGNAL + n);
 	else if (sscanf(line, "failed %d", &n) == 1)
-		exit(opt.command == NULL ? NOT_STARTED : say_exec_error(n));
+		on_share_failed(n);
 }
 
 /* What the supervisor says; its end without a word is one of both killed. */
@@ -5371,7 +6092,7 @@ on_share(void)
 		}
 		share.hung_up = true;	/* it was about to stop */
 		share.n = 0;
-		set_timer(T_SHARE, ATTACH_MS);
+		set_timer(T_TRY, TRY_MS);
 		return;
 	}
 	share.n += (size_t)n;
@@ -5384,20 +6105,34 @@ on_share(void)
 	memmove(share.line, line, share.n + 1);
 }
 
-/* T_SHARE */
+/* T_TRY in a front: is it its turn? */
 static void
-on_share_timer(void)
+try_start(void)
 {
-	if (self.role == HOLDER && share.hold != -1)
-		await_greeting();
-	else if (self.role == HOLDER)
+	self.timer[T_TRY] = FOREVER;
+	if (opt.share != NULL)
 		try_attach();
+	else if ((unique.path[0] != '\0' && !take_turn()) ||
+	    (pid_file.path[0] != '\0' && !take_pid_file()))
+		set_timer(T_TRY, TRY_MS);
 	else
+		self.phase = OVER;	/* of this loop: main goes on */
+}
+
+/* T_TRY */
+static void
+on_try(void)
+{
+	if (self.role != HOLDER)
 		accept_holds();
+	else if (share.hold != -1)
+		await_greeting();
+	else
+		try_start();
 }
 
 /* ======================================================================== */
-/* 12 the loop                                                              */
+/* 13 the loop                                                              */
 /* ======================================================================== */
 /*
  * One for all roles.  What differs is in this table; the order is always:
@@ -5521,7 +6256,7 @@ static void (*const on_timer[TIMERS])(void) = {
 	[T_PHASE] = on_phase_end, [T_TICK] = on_tick, [T_HELD] = on_held_end,
 	[T_ALONE] = on_alone, [T_LOOK] = on_look, [T_RESUME] = on_resume,
 	[T_ASK] = on_dropped, [T_KEEP] = on_keep, [T_IDLE] = on_idle_look,
-	[T_SHARE] = on_share_timer
+	[T_TRY] = on_try
 };
 
 static int
@@ -5557,7 +6292,7 @@ poll_owners(void)
 
 	if (in_ladder() || (self.role != SUPERVISOR && self.role != HOLDER))
 		return n;
-	if (share.listen_fd != -1 && self.timer[T_SHARE] == FOREVER)
+	if (share.listen_fd != -1 && self.timer[T_TRY] == FOREVER)
 		polls[n++] = (struct pollfd){ .fd = share.listen_fd,
 		    .events = POLLIN };
 	for (int i = 0; i < n_owners; i++) {
@@ -5628,7 +6363,7 @@ loop(void)
 }
 
 /* ======================================================================== */
-/* 13 options                                                               */
+/* 14 options                                                               */
 /* ======================================================================== */
 
 static bool
@@ -5645,9 +6380,6 @@ set_owner_pid(const char *value)
 		return false;
 	return owner_add((pid_t)pid, ticks) != NULL;
 }
-
-static const char *owner_names[OWNERS_MAX];
-static int n_names;
 
 static bool
 set_owner_name(const char *value)
@@ -5708,16 +6440,6 @@ set_signal(const char *value)
 		return false;
 	opt.signal = signo;
 	return true;
-}
-
-/* The place of value in a list of words, or -1. */
-static int
-word_index(const char *value, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(value, words[i]) == 0)
-			return (int)i;
-	return -1;
 }
 
 static bool
@@ -5795,6 +6517,38 @@ set_share(const char *value)
 {
 	opt.share = value;
 	return value[0] != '\0' && value[strlen(value) - 1] != '/';
+}
+
+static bool
+set_unique(const char *value)
+{
+	opt.unique = value;
+	return value[0] != '\0' && strchr(value, '/') == NULL;
+}
+
+static bool
+set_pid_file(const char *value)
+{
+	opt.pid_file = value;
+	return value[0] != '\0' && value[strlen(value) - 1] != '/';
+}
+
+static bool
+set_sweep(const char *value)
+{
+	if (!is_pattern(value) || opt.n_sweeps == SWEEPS_MAX)
+		return false;
+	opt.sweeps[opt.n_sweeps++] = value;
+	return true;
+}
+
+static bool
+set_orphans(const char *value)
+{
+	if (opt.find_orphans)
+		regfree(&opt.orphans);
+	return opt.find_orphans = value[0] != '\0' && regcomp(&opt.orphans,
+	    value, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
 static bool
@@ -5913,6 +6667,18 @@ static struct option {
 	{ 0, "max-idle", "SECONDS", false, set_max_idle,
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h; 0 = off",
 	    "stop when nothing happened for so long (off)", NULL, false },
+	{ 0, "unique", "NAME", false, set_unique,
+	    "a name without a slash",
+	    "one server per owner: stop the older one", NULL, false },
+	{ 0, "pid-file", "NAME|PATH", false, set_pid_file,
+	    "a name, or the path of a file",
+	    "one server per file: held is 125", NULL, false },
+	{ 0, "sweep", "PATTERN", false, set_sweep,
+	    "a path with {pid} once, in its last part; 64 at most",
+	    "first remove files whose {pid} is gone", NULL, false },
+	{ 0, "orphans", "PATTERN", false, set_orphans,
+	    "an extended regular expression",
+	    "say which processes look orphaned", NULL, false },
 	{ 0, "poll", NULL, false, set_poll, NULL,
 	    "no kernel notification: look every interval", NULL, false },
 	{ 0, "log", "PATH", false, set_log,
@@ -5940,7 +6706,7 @@ show_help(const char *value)
 {
 	(void)value;
 	printf("usage: ownerwrap [options] [--] command [argument ...]\n"
-	    "Run command as a server whose life is tied to its owner's.\n\n");
+	    "Run command as a server whose life is tied to its owner's.\n");
 	for (size_t i = 0; i < COUNT(options); i++) {
 		const struct option *o = &options[i];
 		char both[40];
@@ -6202,6 +6968,15 @@ check_keepers(void)
 		    "the end of all");
 		opt.leftovers = LEFTOVERS_STOP;
 	}
+	if (opt.unique != NULL && opt.share != NULL) {
+		cannot_work("unique", "with --share there is one server for "
+		    "all owners");
+		opt.unique = NULL;
+	}
+	if (opt.find_orphans && !self.listed) {
+		cannot_work("orphans", "processes can't be listed");
+		opt.find_orphans = false;
+	}
 	if ((has_keepers() || opt.share != NULL) && !opt.grace_given)
 		opt.grace_ms = KEEP_GRACE_MS;
 }
@@ -6215,54 +6990,8 @@ run_alone(void)
 }
 
 /* ======================================================================== */
-/* 14 main                                                                  */
+/* 15 main                                                                  */
 /* ======================================================================== */
-
-/*
- * The directory of NAME's files, made if need be; of a PATH its own.  Others
- * must not be able to put something else in its place.
- */
-static void
-check_directory(const char *dir, bool ours)
-{
-	struct stat st;
-
-	if (ours && mkdir(dir, 0700) == -1 && errno != EEXIST)
-		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
-	if ((ours ? lstat(dir, &st) : stat(dir, &st)) == -1)
-		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
-	if (!S_ISDIR(st.st_mode) || (st.st_mode & 022) != 0 ||
-	    (st.st_uid != geteuid() && st.st_uid != 0))
-		refuse(NOT_STARTED, "%s: must be a directory of this user's or "
-		    "root's that nobody else can write to", dir);
-}
-
-/* NAME or PATH to an absolute path: the supervisor works in /. */
-static void
-set_share_path(void)
-{
-	const char *run = getenv("XDG_RUNTIME_DIR"), *slash;
-	char dir[PATH_MAX] = "", path[2 * PATH_MAX];
-	size_t limit = sizeof(share.path) - sizeof(".lock");
-
-	if ((slash = strrchr(opt.share, '/')) == NULL && run != NULL &&
-	    run[0] == '/')
-		snprintf(dir, sizeof(dir), "%s/ownerwrap", run);
-	else if (slash == NULL)
-		snprintf(dir, sizeof(dir), "/tmp/ownerwrap-%u",
-		    (unsigned)geteuid());
-	else if (opt.share[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
-		refuse(NOT_STARTED, "socket %s: %s", opt.share, strerror(errno));
-	snprintf(path, sizeof(path), slash == NULL ? "%s/%s.sock" :
-	    opt.share[0] == '/' ? "%s%s" : "%s/%s", dir, opt.share);
-	if (strlen(path) > limit)
-		refuse(NOT_STARTED, "%.256s: too long for a socket: %zu bytes "
-		    "at most", path, limit);
-	snprintf(share.path, sizeof(share.path), "%s", path);
-	snprintf(share.lock, sizeof(share.lock), "%s.lock", path);
-	*strrchr(path, '/') = '\0';
-	check_directory(path[0] == '\0' ? "/" : path, slash == NULL);
-}
 
 static void
 parse(char **argv)
@@ -6284,7 +7013,7 @@ parse(char **argv)
 		parse_options(argv + 1, pass);
 		apply_environment(pass);
 	}
-	if (opt.command == NULL && opt.share == NULL)
+	if (opt.command == NULL && opt.share == NULL && !opt.find_orphans)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 	check_keepers();
 }
@@ -6433,17 +7162,49 @@ rearm_owners(void)
 	}
 }
 
-/* --share: a front attaches, or starts the server.  Returns in the pair. */
+/* Where the files are that keep other servers away. */
 static void
-attach(int pair[2])
+find_files(void)
 {
+	char lock[NAME_MAX];
+
+	atexit(release_files);
+	if (opt.share != NULL) {
+		atexit(abandon_share);
+		find_path(opt.share, ".sock", share.path,
+		    sizeof(share.path));
+		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
+		check_directory_of(share.path);
+	}
+	if (opt.pid_file != NULL)
+		find_path(opt.pid_file, ".pid", pid_file.path,
+		    sizeof(pid_file.path));
+	if (opt.unique == NULL)
+		return;
+	snprintf(lock, sizeof(lock), ".%016" PRIx64 ".lock", hash_owners());
+	find_path(opt.unique, lock, unique.path, sizeof(unique.path));
+}
+
+/*
+ * Until the server may be started; a front of a shared one stays in here, and
+ * it is the pair that returns.
+ */
+static void
+wait_turn(int pair[2])
+{
+	sigset_t all;
+
 	self.role = HOLDER;
 	self.phase = RUNNING;
 	share_pair = pair;
-	name_owners();		/* one may go while we wait */
-	set_timer(T_SHARE, 0);
+	name_owners();		/* one may go while we wait; their start times */
+	find_files();
+	set_timer(T_TRY, 0);
 	unblock_signals();
 	loop();
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	self.role = FRONT;
 }
 
 static void supervise(void) __attribute__((noreturn));
@@ -6459,6 +7220,7 @@ conclude(void)
 		waitid(P_PID, (id_t)server.pid, &si,
 		    WEXITED | (server.ended ? 0 : WNOHANG));
 	end_share();
+	release_files();
 	if (self.peer != -1 && getppid() == self.front)
 		send_signal(self.front, SIGCONT);
 }
@@ -6474,6 +7236,8 @@ supervise(void)
 	self.adopts = opt.scope != SCOPE_PROCESS && adopt_orphans() == 0;
 	close(self.signals[0]);
 	close(self.signals[1]);
+	if (unique.fd != -1 && !lock_bytes(F_WRLCK, SUPERVISOR_BYTE, 1))
+		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
 	if (pipe_cloexec(fd, O_NONBLOCK) == -1 ||
 	    (server.pid = fork()) == -1) {
@@ -6520,6 +7284,7 @@ static void
 start_supervisor(int pair[2])
 {
 	self.front = self.pid;
+	mark_pid_file(false);
 	self.adopts = self.front_adopts = may_adopt();
 	self.supervisor = fork();
 	if (self.supervisor == -1)
@@ -6547,14 +7312,16 @@ main(int argc, char **argv)
 	reserve_descriptors();
 	self.listed = proc_usable();
 	parse(argv);
-	if (opt.share != NULL)
-		set_share_path();
+	for (int i = 0; i < opt.n_sweeps; i++)
+		sweep_one(opt.sweeps[i]);
+	if (opt.command == NULL && opt.share == NULL)
+		exit(list_orphans());
 	look_around();
 	open_owners();
 	open_channels(pair);
 	catch_signals();
-	if (opt.share != NULL)
-		attach(pair);
+	if (opt.share != NULL || opt.unique != NULL || opt.pid_file != NULL)
+		wait_turn(pair);
 	start_supervisor(pair);
 	loop();
 	conclude();

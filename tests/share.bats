@@ -1130,11 +1130,11 @@ SAFE="must be a directory of this user's or root's that nobody else can write to
 	mkdir -m 700 "$PWD/d"
 	fill=$(printf %0102d 0)
 	room=$((102 - ${#PWD} - 3))
-	no_share "$PWD/d/${fill::room + 1}: too long for a socket: 102 bytes at most" \
+	no_share "d/${fill::room + 1}: too long: 102 bytes at most, with its directory" \
 		"d/${fill::room + 1}"
 	run -0 "$OW" --share "d/${fill::room}" -q true
 	run -125 "$OW" --share "$(printf %05000d 0)" true
-	expect_match 'too long for a socket: 102 bytes at most$'
+	expect_match 'too long: 102 bytes at most, with its directory$'
 	until_true '[ -z "$(ls -A d)" ]'
 }
 
