@@ -9,6 +9,9 @@
 #		MODE=poll			without kernel notification
 #		OWNERWRAP_BIN=/usr/bin/ownerwrap	an installed program
 #		OWNERWRAP_STRICT=1		a skipped test is a failed one
+#	make check-hosts	the tests with real editors, clients and servers, which
+#				tests/hosts/install.sh installs; TESTS and the rest
+#				as for check
 #	make sanitize		the tests under ASan and UBSan; valgrind
 #	make stress		thousands of starts that end early, and of races for
 #				a shared server (COUNT=, SEED=)
@@ -76,6 +79,10 @@ check: bats-here fixtures .build/ownerwrap-posix
 		n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null) || n=1; \
 		jobs="--jobs $$((n * 3))"; fi; \
 	OWNERWRAP_TEST_MODE='$(MODE)' bats $$jobs $(BATSFLAGS) $(TESTS)
+
+check-hosts:
+	@tests='$(TESTS)'; [ "$$tests" != tests ] || tests=tests/hosts; \
+	$(MAKE) check TESTS="$$tests"
 
 bats-here:
 	@command -v bats >/dev/null 2>&1 || { echo 'bats is not installed:' \
@@ -174,5 +181,5 @@ uninstall:
 clean:
 	rm -rf ownerwrap ownerwrap-static .build
 
-.PHONY: all static fixtures bats-here check sanitize stress demo lint lint-cc \
-	lint-cppcheck lint-tidy lint-shell lint-man macos install uninstall clean
+.PHONY: all static fixtures bats-here check check-hosts sanitize stress demo lint \
+	lint-cc lint-cppcheck lint-tidy lint-shell lint-man macos install uninstall clean

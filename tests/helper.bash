@@ -10,7 +10,7 @@
 # A test runs in its own empty directory, $BATS_TEST_TMPDIR. A file with a
 # setup or teardown of its own calls harness_setup, harness_teardown in it.
 
-ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 FIXTURES=$ROOT/.build/fixtures
 LIMIT=${OWTEST_LIMIT:-10}	# seconds that anything may take
 PIDNS=(unshare -Urpf --mount-proc --kill-child)
