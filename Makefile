@@ -15,6 +15,10 @@
 #	make sanitize		the tests under ASan and UBSan; valgrind
 #	make stress		thousands of starts that end early, and of races for
 #				a shared server (COUNT=, SEED=)
+#	make bench		what it costs, beside what others cost
+#		COUNT=				runs of the first row
+#		ROWS='start memory ...'		only these rows
+#	make compare		what it and others leave behind, as a table
 #	make lint		compilers at their strictest, and the linters
 #	make macos		compiles for macOS; fetches a compiler with npm
 #	make install, make uninstall	PREFIX, BINDIR, MANDIR, DESTDIR
@@ -108,6 +112,23 @@ stress: all fixtures
 	(set -x; .build/fixtures/races -n '$(COUNT)' $${SEED:+-s "$$SEED"} \
 		"$$dir/s" "$$program"); status=$$?; rm -rf "$$dir"; exit $$status
 
+# The servers of the benchmark are static as ownerwrap-static is.
+.build/bench/bench: tests/bench/bench.c tests/bench/bench.h
+	@mkdir -p .build/bench
+	$(CC) $(FIXTURE) -O2 -o $@ tests/bench/bench.c
+
+.build/bench/server: tests/bench/server.c tests/bench/bench.h
+	@mkdir -p .build/bench
+	@if command -v musl-gcc >/dev/null 2>&1; then cc=musl-gcc; \
+	else cc='$(CC)'; fi; set -x; \
+	$$cc -std=c11 -O2 -static -o $@ tests/bench/server.c
+
+bench: all static .build/bench/bench .build/bench/server
+	.build/bench/bench -n '$(COUNT)' $(ROWS)
+
+compare: all fixtures
+	@bash tests/compare.sh
+
 demo: all fixtures
 	@sh tests/demo.sh
 
@@ -181,5 +202,6 @@ uninstall:
 clean:
 	rm -rf ownerwrap ownerwrap-static .build
 
-.PHONY: all static fixtures bats-here check check-hosts sanitize stress demo lint \
-	lint-cc lint-cppcheck lint-tidy lint-shell lint-man macos install uninstall clean
+.PHONY: all static fixtures bats-here check check-hosts sanitize stress bench compare demo \
+	lint lint-cc lint-cppcheck lint-tidy lint-shell lint-man macos install \
+	uninstall clean
