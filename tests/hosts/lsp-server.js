@@ -1,0 +1,17 @@
+// A language server that answers one request; it ends as its library has it:
+// by `exit`, or when the input ends. With the word `deaf` it never does, and
+// has a child.
+const { spawn } = require('child_process');
+const { createConnection, ProposedFeatures } =
+	require('vscode-languageserver/node');
+
+if (process.argv.includes('deaf')) {
+	process.exit = () => {};
+	process.on('SIGTERM', () => {});
+	spawn('sleep', ['300'], { stdio: 'ignore' });
+	setInterval(() => {}, 1 << 30);
+}
+const connection = createConnection(ProposedFeatures.all);
+connection.onInitialize(() => ({ capabilities: {} }));
+connection.onRequest('hosts/echo', text => `${text} from ${process.pid}`);
+connection.listen();
