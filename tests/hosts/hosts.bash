@@ -90,7 +90,13 @@ await_running() {
 	until_true 'running "$WANTED"' "a process like $1"
 }
 
-# listening PORT, free PORT: nobody listens
+# some_port: prints one that is free now, for a server that can't choose itself
+some_port() {
+	node -e 's = require("net").createServer().listen(0, "127.0.0.1",
+		() => { console.log(s.address().port); s.close(); })'
+}
+
+# listening PORT; port_free PORT: waits until nobody listens
 listening() { (exec 8<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 port_free() {

@@ -18,12 +18,6 @@ client() { host node "$HOSTS/mcp-client.js" "$@"; }
 # closed: how long close() took, in ms
 closed() { sed -n 's/^closed //p' "$OUT"; }
 
-# some_port: one that is free now; a server that can't choose for itself takes it
-some_port() {
-	node -e 's = require("net").createServer().listen(0, "127.0.0.1",
-		() => { console.log(s.address().port); s.close(); })'
-}
-
 @test "mcp: a server through npx answers, and close() ends it at the end of its input" {
 	client close ownerwrap -- npx -y $EVERYTHING
 	finish "$HOST"
