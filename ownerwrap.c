@@ -303,6 +303,7 @@ static struct {		/* this process */
 	bool alone;		/* without the front: --leftovers leave, keeper */
 	bool unowned;		/* the front was killed: no owner counts */
 	bool child;		/* SIGCHLD came */
+	bool is_child;		/* about to exec: signals do what they did */
 	bool early;		/* the server ended before the ladder began */
 	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
 	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
@@ -359,13 +360,15 @@ static struct {		/* --share */
 	bool started;		/* this front has started the server */
 	bool greeted;		/* the supervisor has answered it */
 	bool hung_up;		/* ... or closed, without a word */
+	bool waits;		/* said so */
 	int64_t since_ms;	/* ... then */
 	char line[512];		/* of what it says: not yet whole */
 	size_t n;
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
 
+static char pid_path[PATH_MAX], unique_path[PATH_MAX];
+
 static struct {		/* --pid-file */
-	char path[PATH_MAX];
 	int fd;
 	char text[32];		/* what we have last written */
 	pid_t pid;		/* and its number */
@@ -373,7 +376,6 @@ static struct {		/* --pid-file */
 } pid_file = { .fd = -1 };
 
 static struct {		/* --unique */
-	char path[PATH_MAX];
 	int fd;			/* one only: any close() ends the locks */
 	bool newest;
 	pid_t asked;		/* to end */
@@ -562,8 +564,8 @@ proc_usable(void)
 static int
 proc_stat(pid_t pid, struct proc *p)
 {
-	char buf[512], *name, *end;
-	uint64_t system;
+	char buf[512], *name, *end, *at;
+	int64_t field[20] = { 0 };	/* from the state, which is none */
 	size_t len;
 
 	if (!self.listed) {
@@ -579,15 +581,25 @@ proc_stat(pid_t pid, struct proc *p)
 	p->pid = pid;
 	name = strchr(buf, '(');
 	end = strrchr(buf, ')');
-	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d"
-	    " %*s %*s %*s %*s %" SCNu64 " %*s %*s"
-	    " %" SCNu64 " %" SCNu64
-	    " %*s %*s %*s %*s %d %*s %" SCNu64, &p->state, &p->ppid, &p->pgrp,
-	    &p->sid, &p->reaped, &p->cpu, &system, &p->threads, &p->ticks) != 9) {
+	if (name == NULL || end == NULL || strlen(end) < 4) {
 		errno = EIO;
 		return -1;
 	}
-	p->cpu += system;
+	at = end + 3;
+	for (size_t i = 1; i < COUNT(field) && *at != '\0'; i++)
+		field[i] = strtoll(at, &at, 10);
+	if (field[19] == 0) {
+		errno = EIO;
+		return -1;
+	}
+	p->state = end[2];
+	p->ppid = (pid_t)field[1];
+	p->pgrp = (pid_t)field[2];
+	p->sid = (pid_t)field[3];
+	p->reaped = (uint64_t)field[8];
+	p->cpu = (uint64_t)(field[11] + field[12]);
+	p->threads = (int)field[17];
+	p->ticks = (uint64_t)field[19];
 	len = (size_t)(end - ++name);
 	memcpy(p->name, name, len < NAME_SIZE ? len : NAME_SIZE - 1);
 	return 0;
@@ -652,11 +664,12 @@ proc_is_service(pid_t pid)
 static int64_t
 proc_resident_kib(pid_t pid)
 {
-	char buf[128];
+	char buf[128], *at;
 	int64_t pages = 0;
 
-	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0)
-		sscanf(buf, "%*s %" SCNd64, &pages);
+	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
+	    (at = strchr(buf, ' ')) != NULL)
+		pages = strtoll(at, NULL, 10);
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
@@ -1520,15 +1533,16 @@ write_line(int fd, const char *line, size_t len)
 static void
 write_log(const char *line)
 {
-	char entry[LINE_SIZE + 64], when[32];
+	char entry[LINE_SIZE + 64];
 	struct timespec ts;
 	struct tm tm;
 	int n;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	gmtime_r(&ts.tv_sec, &tm);
-	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
-	n = snprintf(entry, sizeof(entry), "%s.%03ldZ %d %s", when,
+	n = snprintf(entry, sizeof(entry),
+	    "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ %d %s", tm.tm_year + 1900,
+	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
 	    ts.tv_nsec / 1000000, (int)getpid(), line);
 	write_line(opt.log_fd, entry, (size_t)n);
 }
@@ -1651,7 +1665,12 @@ refuse(int status, const char *fmt, ...)
 static const char *
 seconds(int64_t ms, char buf[32])
 {
-	snprintf(buf, 32, "%.10gs", (double)ms / 1000);
+	int n = snprintf(buf, 32, "%" PRId64 ".%03d", ms / 1000,
+	    (int)(ms % 1000));
+
+	while (buf[n - 1] == '0')
+		n--;
+	strcpy(buf + n - (buf[n - 1] == '.'), "s");
 	return buf;
 }
 
@@ -1871,6 +1890,11 @@ on_any_signal(int signo, siginfo_t *si, void *context)
 	    .code = si->si_code };
 	int saved = errno;
 
+	if (self.is_child) {
+		signal(signo, SIG_DFL);
+		raise(signo);	/* once this returns */
+		return;
+	}
 	if (from_process(&n)) {
 		n.pid = si->si_pid;
 		n.uid = si->si_uid;
@@ -1916,17 +1940,17 @@ unblock_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* In the server, before its exec.  Async-signal-safe. */
+/*
+ * In the server, before its exec.  Async-signal-safe.  What we catch is at its
+ * default from the exec on (execve(2)); until then is_child makes it so.
+ */
 static void
 restore_signals(void)
 {
-	struct sigaction sa = { .sa_flags = 0 };
-
-	sigemptyset(&sa.sa_mask);
-	for (int signo = 1; signo < SIGNALS_END; signo++) {
-		sa.sa_handler = inherited_ignored[signo] ? SIG_IGN : SIG_DFL;
-		sigaction(signo, &sa, NULL);
-	}
+	for (int signo = 1; signo < SIGNALS_END; signo++)
+		if (inherited_ignored[signo])
+			signal(signo, SIG_IGN);
+	self.is_child = true;
 	sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
 }
 
@@ -3634,6 +3658,7 @@ find_path(const char *value, const char *suffix, char *path, size_t size)
 		    (unsigned)geteuid());
 	else if (value[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
 		refuse(NOT_STARTED, "%s: %s", value, strerror(errno));
+	value += strncmp(value, "./", 2) == 0 ? 2 : 0;
 	if ((size_t)snprintf(path, size, "%s%s%s%s", dir,
 	    dir[0] == '\0' ? "" : "/", value, name ? suffix : "") >= size)
 		refuse(NOT_STARTED, "%.256s: too long: %zu bytes at most, with "
@@ -3689,7 +3714,11 @@ open_lock(const char *path, int create, mode_t mode)
 static bool
 lock_file(int fd, const char *path)
 {
-	return flock(fd, LOCK_EX | LOCK_NB) == 0 && is_lock(fd, path);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return is_lock(fd, path);
+	if (errno != EWOULDBLOCK && errno != EINTR)
+		refuse(NOT_STARTED, "lock %s: %s", path, strerror(errno));
+	return false;
 }
 
 /* --- the pid file ------------------------------------------------------- */
@@ -3713,7 +3742,7 @@ read_pid(int fd, bool *stopping)
 	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/* The number first: whoever reads meanwhile finds it whole. */
+/* Whoever reads meanwhile finds nothing, which is waited for, or all of it. */
 static void
 mark_pid_file(bool stopping)
 {
@@ -3722,16 +3751,16 @@ mark_pid_file(bool stopping)
 
 	if (pid_file.fd == -1)
 		return;
-	pid_file.pid = self.role == SUPERVISOR && getppid() == self.front ?
-	    self.front : self.pid;
+	pid_file.pid = self.role == SUPERVISOR && !self.alone &&
+	    getppid() == self.front ? self.front : self.pid;
 	n = snprintf(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
 	    stopping ? " stopping" : "");
 	if (strcmp(text, pid_file.text) == 0)
 		return;
 	memcpy(pid_file.text, text, sizeof(text));
-	if (pwrite(pid_file.fd, text, (size_t)n, 0) != n ||
-	    ftruncate(pid_file.fd, n) == -1)
-		say(DEFAULT, "%s: %s", pid_file.path, strerror(errno));
+	if (ftruncate(pid_file.fd, 0) == -1 ||
+	    pwrite(pid_file.fd, text, (size_t)n, 0) != n)
+		say(DEFAULT, "%s: %s", pid_path, strerror(errno));
 }
 
 /* The most that the one before can take, if it was given the same times. */
@@ -3746,15 +3775,15 @@ stop_bound_ms(void)
 static bool
 take_pid_file(void)
 {
-	int fd = open_lock(pid_file.path, O_CREAT, 0644);
+	int fd = open_lock(pid_path, O_CREAT, 0644);
 	bool stopping = false;
 	char who[64];
 	pid_t pid;
 
-	if (lock_file(fd, pid_file.path)) {
+	if (lock_file(fd, pid_path)) {
 		pid_file.fd = fd;
 		if (ftruncate(fd, 0) == -1)
-			refuse(NOT_STARTED, "lock %s: %s", pid_file.path,
+			refuse(NOT_STARTED, "lock %s: %s", pid_path,
 			    strerror(errno));
 		return true;
 	}
@@ -3766,13 +3795,14 @@ take_pid_file(void)
 			pid_file.end_ms += now_ms();
 		if (stopping)
 			say(VERBOSE, "%s: waiting for %s, which stops",
-			    pid_file.path, label_of(pid, who));
+			    pid_path, label_of(pid, who));
 	}
 	if ((stopping || pid == 0) && (pid_file.end_ms == FOREVER ||
 	    now_ms() < pid_file.end_ms))
 		return false;
-	refuse(NOT_STARTED, "%s: held by %s%s: not started", pid_file.path,
-	    label_of(pid, who), stopping ? ", which does not end" : "");
+	refuse(NOT_STARTED, "%s: held by %s%s: not started", pid_path,
+	    pid == 0 ? "another program" : label_of(pid, who),
+	    stopping ? ", which does not end" : "");
 }
 
 /* --- one server per owner ----------------------------------------------- */
@@ -3794,7 +3824,7 @@ lock_bytes(int type, int from, int n)
 	if (fcntl(unique.fd, F_SETLK, &l) == 0)
 		return true;
 	if (errno != EAGAIN && errno != EACCES)
-		refuse(NOT_STARTED, "lock %s: %s", unique.path,
+		refuse(NOT_STARTED, "lock %s: %s", unique_path,
 		    strerror(errno));
 	return false;
 }
@@ -3851,12 +3881,12 @@ ask_older(int byte)
 		return;
 	if (pid == -1)
 		refuse(NOT_STARTED, "%s: held by a process that is not visible "
-		    "from here", unique.path);
+		    "from here", unique_path);
 	if (is_above_us(pid))
 		refuse(NOT_STARTED, "%s: held by %s, below which this one was "
-		    "started", unique.path, label_of(pid, who));
+		    "started", unique_path, label_of(pid, who));
 	if (is_newer(pid, byte))
-		refuse(NOT_STARTED, "%s: %s is newer", unique.path,
+		refuse(NOT_STARTED, "%s: %s is newer", unique_path,
 		    label_of(pid, who));
 	fd = exit_open(pid);
 	if (locker_of(byte) == pid && (exit_signal(fd, SIGTERM) == 0 ||
@@ -3876,7 +3906,7 @@ static bool
 take_turn(void)
 {
 	if (unique.fd == -1)
-		unique.fd = open_lock(unique.path, O_CREAT, 0600);
+		unique.fd = open_lock(unique_path, O_CREAT, 0600);
 	if (!unique.newest &&
 	    !(unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1))) {
 		ask_older(NEWEST_BYTE);
@@ -3886,7 +3916,7 @@ take_turn(void)
 		ask_older(SUPERVISOR_BYTE);
 		return false;
 	}
-	if (is_lock(unique.fd, unique.path))
+	if (is_lock(unique.fd, unique_path))
 		return lock_bytes(F_UNLCK, SUPERVISOR_BYTE, 2);
 	close(unique.fd);
 	unique.fd = -1;
@@ -3921,12 +3951,12 @@ release_files(void)
 
 	if (self.role == FRONT && self.supervisor > 0)
 		return;		/* the supervisor's to do */
-	if (pid_file.fd != -1 && is_lock(pid_file.fd, pid_file.path) &&
+	if (pid_file.fd != -1 && is_lock(pid_file.fd, pid_path) &&
 	    read_pid(pid_file.fd, &stopping) == pid_file.pid)
-		unlink(pid_file.path);
+		unlink(pid_path);
 	if (unique.fd != -1 && self.role != HOLDER &&
-	    is_lock(unique.fd, unique.path) && locker_of(NEWEST_BYTE) == 0)
-		unlink(unique.path);
+	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
+		unlink(unique_path);
 }
 
 /* --- what is stale ------------------------------------------------------ */
@@ -3982,9 +4012,13 @@ sweep_one(const char *pattern)
 
 	if (slash == NULL)
 		base = pattern;
-	else
+	else if ((size_t)(base - pattern) < sizeof(path))
 		snprintf(path, sizeof(path), "%.*s", (int)(base - pattern),
 		    pattern);
+	else {
+		say(DEFAULT, "--sweep %s: %s", pattern, strerror(ENAMETOOLONG));
+		return;
+	}
 	if ((dir = opendir(path)) == NULL) {
 		if (errno != ENOENT)
 			say(DEFAULT, "--sweep %s: %s", pattern,
@@ -4417,6 +4451,7 @@ leave_front(void)
 		list_owners(list, sizeof(list), OWNERS_SHORT);
 		set_title(list);
 	}
+	mark_pid_file(false);
 	leave_stderr();
 }
 
@@ -4425,6 +4460,7 @@ static void
 lose_front(void)
 {
 	self.alone = self.unowned = true;
+	mark_pid_file(false);
 	leave_stderr();
 	if (self.phase != GRACE)
 		enter(GRACE);
@@ -5921,6 +5957,14 @@ start_pair(int pair[2])
 	return 0;
 }
 
+static void refuse_stranger(void) __attribute__((noreturn));
+
+static void
+refuse_stranger(void)
+{
+	refuse(NOT_STARTED, "%s: another program listens there", share.path);
+}
+
 /*
  * A supervisor that is stopped or has no descriptors answers late.  Without a
  * lock it is none: a pair has one until its last connection is closed.
@@ -5935,8 +5979,7 @@ await_greeting(void)
 		share.lock_fd = -1;
 	}
 	if (lock != 0 && !let_go(&(struct owner){ .hold = share.hold }))
-		refuse(NOT_STARTED, "%s: another program listens there",
-		    share.path);
+		refuse_stranger();
 	set_timer(T_TRY, GREET_MS);
 }
 
@@ -5965,10 +6008,14 @@ try_attach(void)
 		refuse(NOT_STARTED, "%s: no server is shared there",
 		    share.path);
 	if (lock != 1) {
+		if (!share.waits)
+			say(VERBOSE, "%s: waiting for a server that starts or "
+			    "ends", share.path);
+		share.waits = true;
 		set_timer(T_TRY, TRY_MS);
 		return;
 	}
-	if (pid_file.path[0] != '\0' && !take_pid_file()) {
+	if (pid_path[0] != '\0' && !take_pid_file()) {
 		close(share.lock_fd);
 		share.lock_fd = -1;
 		set_timer(T_TRY, TRY_MS);
@@ -6055,21 +6102,37 @@ on_share_failed(int error)
 	shutdown(share.hold, SHUT_RDWR);	/* try again */
 }
 
+/* What follows word in a line that begins with it. */
+static const char *
+after(const char *word, const char *line)
+{
+	size_t len = strlen(word);
+
+	return strncmp(line, word, len) == 0 ? line + len : NULL;
+}
+
 static void
 on_share_line(const char *line)
 {
+	const char *at;
 	uint64_t hash;
-	int n, at = 0;
+	char *end;
+	long n;
 
-	if (!share.greeted &&
-	    sscanf(line, "server %d %" SCNx64 " %n", &n, &hash, &at) == 2)
-		on_greeting(n, hash, line + at);
-	else if (sscanf(line, "exit %d", &n) == 1)
-		on_shared_end(n);
-	else if (sscanf(line, "signal %d", &n) == 1)
-		on_shared_end(BY_SIGNAL + n);
-	else if (sscanf(line, "failed %d", &n) == 1)
-		on_share_failed(n);
+	if ((at = after("server ", line)) != NULL) {
+		if (share.greeted)
+			return;
+		n = strtol(at, &end, 10);
+		hash = strtoull(end, &end, 16);
+		on_greeting((int)n, hash, end + (*end == ' '));
+	} else if ((at = after("exit ", line)) != NULL)
+		on_shared_end((int)strtol(at, NULL, 10));
+	else if ((at = after("signal ", line)) != NULL)
+		on_shared_end(BY_SIGNAL + (int)strtol(at, NULL, 10));
+	else if ((at = after("failed ", line)) != NULL)
+		on_share_failed((int)strtol(at, NULL, 10));
+	else
+		refuse_stranger();
 }
 
 /* What the supervisor says; its end without a word is one of both killed. */
@@ -6112,8 +6175,8 @@ try_start(void)
 	self.timer[T_TRY] = FOREVER;
 	if (opt.share != NULL)
 		try_attach();
-	else if ((unique.path[0] != '\0' && !take_turn()) ||
-	    (pid_file.path[0] != '\0' && !take_pid_file()))
+	else if ((unique_path[0] != '\0' && !take_turn()) ||
+	    (pid_path[0] != '\0' && !take_pid_file()))
 		set_timer(T_TRY, TRY_MS);
 	else
 		self.phase = OVER;	/* of this loop: main goes on */
@@ -7177,12 +7240,12 @@ find_files(void)
 		check_directory_of(share.path);
 	}
 	if (opt.pid_file != NULL)
-		find_path(opt.pid_file, ".pid", pid_file.path,
-		    sizeof(pid_file.path));
+		find_path(opt.pid_file, ".pid", pid_path,
+		    sizeof(pid_path));
 	if (opt.unique == NULL)
 		return;
 	snprintf(lock, sizeof(lock), ".%016" PRIx64 ".lock", hash_owners());
-	find_path(opt.unique, lock, unique.path, sizeof(unique.path));
+	find_path(opt.unique, lock, unique_path, sizeof(unique_path));
 }
 
 /*
