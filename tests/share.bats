@@ -142,7 +142,7 @@ let_go() {
 	SERVER=$(server_pid log)
 	for ((i = 1; i <= 50; i++)); do
 		attached "err.$i"
-		assert_lines "err.$i" . 1
+		assert_lines "err.$i" "attached to" 1
 	done
 	sleep 0.2		# a second server would be ready by then
 	assert_lines log '^ready ' 1
@@ -1138,6 +1138,35 @@ SAFE="must be a directory of this user's or root's that nobody else can write to
 	until_true '[ -z "$(ls -A d)" ]'
 }
 
+@test "share: another program that listens at PATH is refused, and nothing is removed" {
+	mkdir -m 700 "$DIR"
+	fronts=() errs=()
+	for manner in silent mute half closes floods; do
+		start impostor $manner "$DIR/$manner.sock"
+		await_line "$OUT" '^ready$'
+	done
+	before=$(stat -c '%i %n' "$DIR"/*)
+	for manner in silent mute half closes floods; do
+		for command in touch ''; do
+			start "$OW" --share $manner $command ${command:+started}
+			fronts+=("$PID") errs+=("$ERR")
+		done
+	done
+	let_pass 500
+	for i in "${!fronts[@]}"; do
+		ticks=$(cpu_ticks "${fronts[i]}" 2>/dev/null)
+		[ "$ticks" -lt 15 ] || fail "${fronts[i]} has spun: $ticks ticks"
+	done
+	for i in "${!fronts[@]}"; do
+		ended "${fronts[i]}" 125
+		assert_lines "${errs[i]}" . 1
+		assert_lines "${errs[i]}" \
+			"^ownerwrap(\\[touch\\])?: $DIR/[a-z]+.sock: another program listens there\$" 1
+	done
+	[ ! -e started ]
+	assert_equal "$(stat -c '%i %n' "$DIR"/*)" "$before"
+}
+
 # --- many, and odd ones -----------------------------------------------------
 
 # idle PID...: uses no more than a little CPU in half a second
@@ -1231,6 +1260,16 @@ idle() {
 	kill -KILL "$HOLD"
 	let_go "$A"
 	await_gone "$SERVER"
+}
+
+@test "share: --keep-if has the starter's limit of descriptors, too" {
+	BY=(sh -c 'ulimit -Sn 110; exec "$@"' -)
+	first -g 0.1 -i 0.1 --keep-if "ulimit -Sn >>'$PWD/soft'; false" --
+	# Otherwise it would be that without any care.
+	[ "$(awk '/^Max open files/ { print $4 }' "/proc/$SUPERVISOR/limits")" != 110 ]
+	let_go "$A"
+	await_end
+	assert_equal "$(sort -u soft)" 110
 }
 
 # --- cost -------------------------------------------------------------------
@@ -1334,6 +1373,163 @@ switches() {
 	OWNERWRAP=off run -0 "$OW" --share t touch started
 	[ -e started ]
 	[ ! -e run/ownerwrap ]
+}
+
+# --- at odd moments ----------------------------------------------------------
+
+# late_in CALL [SKIP]: BY=(...) for a program whose CALLs wait for the file go
+late_in() {
+	rm -f go go.*
+	BY=(late -s "${2-0}" "$1" go)
+}
+
+# in_call [PID]: that one, or somebody, waits in the call
+in_call() { until_true "ls go.${1-*} >/dev/null 2>&1"; }
+
+@test "share: a lock on a file that was removed meanwhile is none" {
+	late_in flock
+	share -g 0.1 --
+	b=$FRONT said=$ERR
+	in_call "$b"		# it has opened the lock file
+	rm "$SOCK.lock"		# as those do who end
+	BY=()
+	first -g 0.1 --
+	: >go
+	await_line "$said" "attached to server $SERVER, "
+	let_go "$b"
+	lives_on 200 "$SERVER"
+	let_go "$A"
+	await_end
+}
+
+@test "share: where files can't be locked it is an error" {
+	case $(uname -m) in x86_64) flock=73 ;; *) flock=32 ;; esac
+	run --separate-stderr timeout "$LIMIT" deny EPERM $flock -- \
+		"$OW" --share t touch started
+	expect_status 125
+	expect_said "ownerwrap[touch]: lock $SOCK.lock: Operation not permitted"
+	[ ! -e started ]
+}
+
+@test "share: a server that runs before its supervisor has seen the first hold" {
+	late_in chdir
+	share --log wlog -g 0.1 --
+	A=$FRONT
+	SERVER=$(server_pid log)
+	SUPERVISOR=$(parent_of "$SERVER") GUARD=$(parent_of "$(parent_of "$SERVER")")
+	in_call "$SUPERVISOR"
+	: >go
+	attached
+	assert_lines "$ERR" 'another command' 0
+	hold
+	await_line "$HELD" "^got server $SERVER [0-9a-f]{16} server -l log\$"
+	kill -KILL "$HOLD"
+	let_go "$A"
+	await_end
+}
+
+@test "share: a server that has ended by then, and left a process: its status" {
+	late_in chdir
+	share -k 0.5 --log wlog -- -x 300 -e 3 -g normal
+	child=$(child_pid log normal)
+	SERVER=$(server_pid log)
+	SUPERVISOR=$(parent_of "$SERVER") GUARD=$(parent_of "$(parent_of "$SERVER")")
+	in_call "$SUPERVISOR"
+	await_gone "$SERVER"
+	: >go
+	ended "$FRONT" 3
+	refute_alive "$child"
+	await_end
+}
+
+@test "share: a server that can't be executed, and others are there already" {
+	skip=1		# its own
+	[ "${OWNERWRAP_TEST_MODE-}" != poll ] || skip=2
+	late_in execve $skip
+	start "${BY[@]}" "$OW" --share t --log wlog ./nosuch
+	A=$PID said=$ERR
+	BY=()
+	in_call
+	start "$OW" --share t
+	b=$PID others=$ERR
+	start "$OW" --share t -q touch started
+	held 3
+	: >go
+	ended "$A" 127
+	assert_lines "$said" '^ownerwrap\[nosuch\]: ./nosuch: not found' 1
+	ended "$b" 125
+	assert_lines "$others" . 1
+	assert_lines "$others" "^ownerwrap: $SOCK: the server can't be executed: " 1
+	# One that brings a command of its own tries that.
+	ended "$PID" 0
+	[ -e started ]
+	until_true "[ -z \"\$(ls -A '$DIR')\" ]"
+}
+
+# Its socket is away for a moment, and is put back for whoever has connected.
+@test "share: a hold whose process is gone when the door is closed keeps nothing" {
+	late_in rename 1	# the first puts the socket there
+	first --poll -i 0.1 -g 0.1 --
+	let_go "$A"
+	in_call "$SUPERVISOR"
+	hold -i
+	await_gone "$HOLD"
+	: >go
+	await_end
+}
+
+@test "share: an owner that must be polled is no reason to drop the starter's hold" {
+	BY=(deny EPERM pidfd_open --)
+	first -i 0.1 -g 0.1 --
+	lives_on 400 "$A" "$SERVER"
+	assert_lines wlog 'nobody holds' 0
+	let_go "$A"
+	await_end
+}
+
+@test "share: the supervisor of a stopped server is SIGKILLed: the guard stops it" {
+	first -g 30 -k 0.5 --
+	kill -STOP "$SERVER"
+	await_stopped "$SERVER"
+	lives_on 100 "$GUARD"
+	[[ $(ps -o stat= -p "$GUARD") != T* ]]
+	kill -KILL "$SUPERVISOR"
+	ended "$A" 125
+	await_end
+}
+
+@test "share: a file that was put in the socket's place meanwhile stays" {
+	first -g 0 --
+	rm "$SOCK"
+	echo text >"$SOCK"
+	before=$(stat -c '%i %F %s' "$SOCK")
+	let_go "$A"
+	await_gone "$SERVER" "$SUPERVISOR" "$GUARD"
+	assert_equal "$(ls -A "$DIR")" t.sock
+	assert_equal "$(stat -c '%i %F %s' "$SOCK")" "$before"
+}
+
+@test "share: a start that is refused leaves nothing" {
+	nosan 'its search for leaks forks, too'
+	mkdir -m 700 "$DIR"
+	run --separate-stderr deny EAGAIN fork -- "$OW" --share t touch started
+	expect_status 125
+	expect_said "ownerwrap[touch]: the guard can't be forked: Resource temporarily unavailable"
+	nothing_in "$DIR"
+	echo text >"$SOCK.new"
+	no_share "socket $SOCK: Address already in use" t
+	assert_equal "$(ls -A "$DIR")" t.sock.new
+}
+
+@test "share: without /dev/null nobody of the pair keeps what the host gave, either" {
+	need_mounts
+	ns=(unshare -m)
+	[ "$(id -u)" = 0 ] || ns=(unshare -Urm)
+	mkfifo pipe
+	run -0 "${ns[@]}" sh -c 'mount -t tmpfs none /dev && exec "$@" 0<>pipe 1<>pipe' - \
+		"$OW" --share t -- dump -o fds
+	[ "$(grep -c '^fd ' fds)" = 3 ]
+	[ "$(grep -c "$PWD/pipe" fds)" = 0 ] || fail "$(cat fds)"
 }
 
 # --- altogether -------------------------------------------------------------
