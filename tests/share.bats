@@ -1141,12 +1141,12 @@ SAFE="must be a directory of this user's or root's that nobody else can write to
 @test "share: another program that listens at PATH is refused, and nothing is removed" {
 	mkdir -m 700 "$DIR"
 	fronts=() errs=()
-	for manner in silent mute half closes floods; do
+	for manner in silent mute half closes floods lines; do
 		start impostor $manner "$DIR/$manner.sock"
 		await_line "$OUT" '^ready$'
 	done
 	before=$(stat -c '%i %n' "$DIR"/*)
-	for manner in silent mute half closes floods; do
+	for manner in silent mute half closes floods lines; do
 		for command in touch ''; do
 			start "$OW" --share $manner $command ${command:+started}
 			fronts+=("$PID") errs+=("$ERR")
