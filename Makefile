@@ -21,14 +21,19 @@
 #	make compare		what it and others leave behind, as a table
 #	make lint		compilers at their strictest, and the linters
 #	make macos		compiles for macOS; fetches a compiler with npm
-#	make install, make uninstall	PREFIX, BINDIR, MANDIR, DESTDIR
+#	make install, make uninstall	PREFIX, BINDIR, MANDIR, DESTDIR; for the
+#				completions BASHCOMPDIR, ZSHCOMPDIR, FISHCOMPDIR
 
 CC ?= cc
 CFLAGS ?= -O2
+AWK ?= awk
 INSTALL ?= install
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 MODE ?= normal
 TESTS ?= tests
@@ -190,14 +195,27 @@ macos: $(ZIG)
 		$(ZIG) cc -target $$cpu-macos $(STRICT) -O2 \
 		-o .build/ownerwrap-$$cpu-macos ownerwrap.c) || exit 1; done
 
+# Of the completions only the source is read: no program is run, nor built twice
+# for another machine.
+COMPLETIONS = '$(DESTDIR)$(BASHCOMPDIR)/ownerwrap' \
+	'$(DESTDIR)$(ZSHCOMPDIR)/_ownerwrap' \
+	'$(DESTDIR)$(FISHCOMPDIR)/ownerwrap.fish'
+FOR_SHELL = $(AWK) -f man/completions.awk -v shell
+
 install: all
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1'
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' \
+		'$(DESTDIR)$(BASHCOMPDIR)' '$(DESTDIR)$(ZSHCOMPDIR)' \
+		'$(DESTDIR)$(FISHCOMPDIR)'
 	$(INSTALL) -m 755 ownerwrap '$(DESTDIR)$(BINDIR)/ownerwrap'
 	$(INSTALL) -m 644 man/ownerwrap.1 '$(DESTDIR)$(MANDIR)/man1/ownerwrap.1'
+	set -- $(COMPLETIONS) && rm -f "$$@" && \
+	$(FOR_SHELL)=bash ownerwrap.c >"$$1" && \
+	$(FOR_SHELL)=zsh ownerwrap.c >"$$2" && \
+	$(FOR_SHELL)=fish ownerwrap.c >"$$3" && chmod 644 "$$@"
 
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/ownerwrap' \
-		'$(DESTDIR)$(MANDIR)/man1/ownerwrap.1'
+		'$(DESTDIR)$(MANDIR)/man1/ownerwrap.1' $(COMPLETIONS)
 
 clean:
 	rm -rf ownerwrap ownerwrap-static .build

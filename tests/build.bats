@@ -9,6 +9,7 @@ setup() {
 	cp -R "$ROOT/Makefile" "$ROOT/ownerwrap.c" "$ROOT/man" .
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	unset CC CPPFLAGS CFLAGS LDFLAGS LDLIBS PREFIX BINDIR MANDIR DESTDIR
+	unset BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR AWK
 	unset INSTALL MODE TESTS BATSFLAGS
 }
 
@@ -128,14 +129,17 @@ one_line_build() {
 	make -s install "DESTDIR=$PWD/dest" PREFIX=/opt/some
 	run find dest ! -type d
 	expect_status 0
-	[ "$(sort <<<"$output")" = "dest/opt/some/bin/ownerwrap
-dest/opt/some/share/man/man1/ownerwrap.1" ]
+	[ "$(LC_ALL=C sort <<<"$output")" = "dest/opt/some/bin/ownerwrap
+dest/opt/some/share/bash-completion/completions/ownerwrap
+dest/opt/some/share/fish/vendor_completions.d/ownerwrap.fish
+dest/opt/some/share/man/man1/ownerwrap.1
+dest/opt/some/share/zsh/site-functions/_ownerwrap" ]
 	cmp ownerwrap dest/opt/some/bin/ownerwrap
 	cmp man/ownerwrap.1 dest/opt/some/share/man/man1/ownerwrap.1
 	run find dest ! -type d -perm 755
 	expect_output dest/opt/some/bin/ownerwrap
 	run find dest ! -type d -perm 644
-	expect_output dest/opt/some/share/man/man1/ownerwrap.1
+	[ "${#lines[@]}" -eq 4 ]
 	make -s uninstall "DESTDIR=$PWD/dest" PREFIX=/opt/some
 	run find dest ! -type d
 	expect_status 0
@@ -147,13 +151,23 @@ dest/opt/some/share/man/man1/ownerwrap.1" ]
 	make -s install "DESTDIR=$PWD/dest"
 	[ -e dest/usr/local/bin/ownerwrap ]
 	[ -e dest/usr/local/share/man/man1/ownerwrap.1 ]
-	make -s install "DESTDIR=$PWD/other" BINDIR=/b MANDIR=/m
+	dirs=(BINDIR=/b MANDIR=/m BASHCOMPDIR=/c ZSHCOMPDIR=/z FISHCOMPDIR=/f)
+	make -s install "DESTDIR=$PWD/other" "${dirs[@]}"
 	[ -e other/b/ownerwrap ]
 	[ -e other/m/man1/ownerwrap.1 ]
-	make -s uninstall "DESTDIR=$PWD/other" BINDIR=/b MANDIR=/m
+	[ -s other/c/ownerwrap ]
+	[ -s other/z/_ownerwrap ]
+	[ -s other/f/ownerwrap.fish ]
+	make -s uninstall "DESTDIR=$PWD/other" "${dirs[@]}"
 	run find other ! -type d
 	expect_status 0
 	expect_output ""
+}
+
+@test "install: without completions that could be made it fails" {
+	stand_in
+	run make -s install "DESTDIR=$PWD/dest" AWK=false
+	expect_status 2
 }
 
 @test "install: INSTALL is honoured, nothing is stripped" {
