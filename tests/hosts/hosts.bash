@@ -92,8 +92,9 @@ await_running() {
 
 # some_port: prints one that is free now, for a server that can't choose itself
 some_port() {
-	node -e 's = require("net").createServer().listen(0, "127.0.0.1",
-		() => { console.log(s.address().port); s.close(); })'
+	server -l port.log -p -x 0
+	pid_in port.log port
+	rm port.log
 }
 
 # listening PORT; port_free PORT: waits until nobody listens
