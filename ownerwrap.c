@@ -1670,7 +1670,8 @@ seconds(int64_t ms, char buf[32])
 
 	while (buf[n - 1] == '0')
 		n--;
-	strcpy(buf + n - (buf[n - 1] == '.'), "s");
+	n -= buf[n - 1] == '.';
+	memcpy(buf + n, "s", sizeof("s"));
 	return buf;
 }
 
@@ -1823,6 +1824,14 @@ parse_signal(const char *s, int *signo)
 			return true;
 		}
 	return false;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
 }
 
 /* The place of value in a list of words, or -1. */
@@ -2315,14 +2324,12 @@ static bool
 is_called(const struct proc *p, const char *name)
 {
 	char args[ARGS_SIZE];
-	const char *slash;
 
 	if (strncmp(p->name, name, NAME_SIZE - 1) == 0)
 		return true;
 	if (proc_args(p->pid, args, sizeof(args)) <= 0)
 		return false;
-	slash = strrchr(args, '/');
-	return strcmp(slash == NULL ? args : slash + 1, name) == 0;
+	return strcmp(base_name(args), name) == 0;
 }
 
 /*
@@ -2392,7 +2399,7 @@ is_shell_command(pid_t pid)
 	if (n <= 0)
 		return false;
 	for (int tries = 0; tries < 2 && !shell && word < end; tries++) {
-		base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+		base = base_name(word);
 		base += *base == '-';
 		for (size_t i = 0; i < COUNT(shells); i++)
 			shell |= strcmp(base, shells[i]) == 0;
@@ -3966,11 +3973,10 @@ static const char pid_mark[] = "{pid}";
 static bool
 is_pattern(const char *pattern)
 {
-	const char *slash = strrchr(pattern, '/');
 	const char *mark = strstr(pattern, pid_mark);
 
-	return mark != NULL && mark > slash && strstr(mark + 1, pid_mark) ==
-	    NULL;
+	return mark != NULL && mark >= base_name(pattern) &&
+	    strstr(mark + 1, pid_mark) == NULL;
 }
 
 /* The number that stands in name for the mark of pattern, or 0. */
@@ -4004,22 +4010,19 @@ is_stale(int dir, const char *name, pid_t pid)
 static void
 sweep_one(const char *pattern)
 {
-	const char *slash = strrchr(pattern, '/'), *base = slash + 1;
+	const char *base = base_name(pattern);
+	int len = (int)(base - pattern);
 	char path[PATH_MAX] = ".";
 	struct dirent *e;
-	DIR *dir;
+	DIR *dir = NULL;
 	int n = 0;
 
-	if (slash == NULL)
-		base = pattern;
-	else if ((size_t)(base - pattern) < sizeof(path))
-		snprintf(path, sizeof(path), "%.*s", (int)(base - pattern),
-		    pattern);
-	else {
-		say(DEFAULT, "--sweep %s: %s", pattern, strerror(ENAMETOOLONG));
-		return;
-	}
-	if ((dir = opendir(path)) == NULL) {
+	if (len > 0 && snprintf(path, sizeof(path), "%.*s", len, pattern) >=
+	    (int)sizeof(path))
+		errno = ENAMETOOLONG;
+	else
+		dir = opendir(path);
+	if (dir == NULL) {
 		if (errno != ENOENT)
 			say(DEFAULT, "--sweep %s: %s", pattern,
 			    strerror(errno));
@@ -4109,19 +4112,19 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 
 /* How many there are, told of one by one; -1 if nobody knows. */
 static int
-find_orphans(void (*tell)(const struct proc *, const char *))
+find_orphans(void (*found_one)(const struct proc *, const char *))
 {
 	struct list t = { .n = 0 };
 	char args[ARGS_SIZE];
 	int n = 0;
 
-	if (proc_list(&t) == -1)
+	if (proc_list(&t) == -1 || t.n == 0)
 		return -1;
 	qsort(t.at, t.n, sizeof(struct proc), by_pid);
 	for (size_t i = 0; i < t.n; i++)
 		if (is_orphan(&t, row(&t, i), args, sizeof(args))) {
 			make_harmless(args, (int)strlen(args));
-			tell(row(&t, i), args);
+			found_one(row(&t, i), args);
 			n++;
 		}
 	free(t.at);
@@ -7060,13 +7063,10 @@ static void
 parse(char **argv)
 {
 	static char name[64];
-	const char *slash;
 
 	opt.command = parse_options(argv + 1, FIND);
 	if (opt.command != NULL) {	/* a copy: the title overwrites argv */
-		slash = strrchr(opt.command[0], '/');
-		snprintf(name, sizeof(name), "%s",
-		    slash == NULL ? opt.command[0] : slash + 1);
+		snprintf(name, sizeof(name), "%s", base_name(opt.command[0]));
 		opt.name = name;
 		if (is_off(getenv("OWNERWRAP")))
 			run_alone();
