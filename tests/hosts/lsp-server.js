@@ -1,4 +1,4 @@
-// A language server that answers one request; it ends as its library has it:
+// A language server that answers three requests; it ends as its library has it:
 // by `exit`, or when the input ends. With the word `deaf` it never does, and
 // has a child.
 const { spawn } = require('child_process');
@@ -12,6 +12,9 @@ if (process.argv.includes('deaf')) {
 	setInterval(() => {}, 1 << 30);
 }
 const connection = createConnection(ProposedFeatures.all);
-connection.onInitialize(() => ({ capabilities: {} }));
+connection.onInitialize(() =>
+	({ capabilities: { hoverProvider: true, completionProvider: {} } }));
+connection.onHover(() => ({ contents: 'grüße' }));
+connection.onCompletion(() => [{ label: 'greet' }]);
 connection.onRequest('hosts/echo', text => `${text} from ${process.pid}`);
 connection.listen();
