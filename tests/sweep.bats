@@ -173,7 +173,6 @@ expect_said_match 'swept 8 files'
 	zombie=$(pid_in host cmd)
 	until_true "[[ \$(ps -o stat= -p $zombie) == Z* ]]"
 	touch "d/$zombie" "d/1" "d/${LIVE[0]}" "d/$$"
-	before=$(ls d)
 	# shellcheck disable=SC2016
 	run --separate-stderr sh -c 'touch d/$$; exec "$@"' - \
 		"$OW" --sweep 'd/{pid}' sh -c 'ls d | wc -l'
