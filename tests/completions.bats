@@ -35,8 +35,15 @@ help_words() {
 }
 
 # The lines, each with the answer wanted: words, - for none, or what --help has.
-# In `work` there is one file, file1, and somecmd is a command.
+# In `work` there is one file, file1; somecmd is a command, to whose own
+# completion zsh and fish hand on.
 lines() {
+	[ "$1" = bash ] || cat <<-'END'
+		somecmd --some|--some-flag
+		-- somecmd --some|--some-flag
+		-v -- somecmd fi --some|--some-flag
+		--scope tree somecmd --some|--some-flag
+	END
 	cat <<-'END'
 		-|OPTIONS
 		-v -|OPTIONS
@@ -81,7 +88,7 @@ lines() {
 # agrees SHELL: it answers each line as wanted
 agrees() {
 	local line wanted n=0 bad=0
-	lines | sed 's/|.*//; s/^/ownerwrap /' >asked
+	lines "$1" | sed 's/|.*//; s/^/ownerwrap /' >asked
 	"asked_$1" >answers
 	while IFS='|' read -r line wanted; do
 		n=$((n + 1))
@@ -98,7 +105,7 @@ agrees() {
 		cmp -s answer wanted && continue
 		echo "ownerwrap $line: offered $(xargs <answer), not $(xargs <wanted)"
 		bad=$((bad + 1))
-	done < <(lines)
+	done < <(lines "$1")
 	[ "$n" -gt 30 ]
 	[ "$bad" -eq 0 ]
 }
@@ -136,6 +143,7 @@ asked_fish() {
 	made fish >completions
 	cat >ask <<-'END'
 		source ../completions
+		complete -c somecmd -l some-flag
 		while read -l line
 			set n (math $n + 1)
 			for word in (complete -C $line)
@@ -156,6 +164,8 @@ asked_zsh() {
 		fpath=(../functions $fpath)
 		autoload -U compinit
 		compinit -u -D
+		_somecmd() { _arguments --some-flag '*: :_files' }
+		compdef _somecmd somecmd
 		compadd() {
 			local -a matches
 			if ((argv[(I)-[OAD]*] == 0)); then
@@ -203,6 +213,17 @@ asked_zsh() {
 
 @test "completions: bash offers what --help says, and commands behind it" {
 	agrees bash
+}
+
+@test "completions: bash hands on to what bash-completion knows of the command" {
+	take_bash
+	for name in _command_offset _comp_command_offset; do
+		eval "$name() { COMPREPLY=(\"$name \$1\"); }"
+		COMP_LINE='ownerwrap -p 1:2 -- somecmd --a=' COMP_CWORD=8
+		COMP_WORDS=(ownerwrap -p 1 : 2 -- somecmd --a '=')
+		_ownerwrap
+		assert_equal "${COMPREPLY[*]}" "$name 6"
+	done
 }
 
 @test "completions: zsh offers what --help says, and commands behind it" {
