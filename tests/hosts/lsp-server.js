@@ -14,7 +14,7 @@ if (process.argv.includes('deaf')) {
 const connection = createConnection(ProposedFeatures.all);
 connection.onInitialize(() =>
 	({ capabilities: { hoverProvider: true, completionProvider: {} } }));
-connection.onHover(() => ({ contents: 'grüße' }));
+connection.onHover(() => ({ contents: 'grüße: says \u{1F600}' }));
 connection.onCompletion(() => [{ label: 'greet' }]);
 connection.onRequest('hosts/echo', text => `${text} from ${process.pid}`);
 connection.listen();
