@@ -7,6 +7,7 @@
  * server wait		says READY, and when TERM or USR1 comes; TERM ends it
  * server death		the same; the kernel sends it TERM when its parent ends
  * server pause		waits to be killed
+ * server tick		wakes up every second
  * server owner N CMD	starts CMD N times, and waits to be killed
  * server tree N	has N descendants: half of them forked twice, so nobody's
  *			children, a tenth deaf to TERM; says READY; TERM ends it
@@ -56,6 +57,16 @@ rest(void)
 
 	alarm(LIFE_S);
 	while (poll(&p, 1, -1) == -1)	/* a signal came */
+		;
+	_exit(0);
+}
+
+static _Noreturn void
+tick(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	while (poll(&p, 1, 1000) == 0)
 		;
 	_exit(0);
 }
@@ -146,6 +157,8 @@ main(int argc, char **argv)
 		wait_for_signals();
 	if (strcmp(what, "pause") == 0)
 		rest();
+	if (strcmp(what, "tick") == 0)
+		tick();
 	if (strcmp(what, "owner") == 0 && argc > 3)
 		own(atoi(argv[2]), argv + 3);
 	if (strcmp(what, "tree") == 0 && argc > 2)
