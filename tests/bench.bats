@@ -7,11 +7,15 @@ load helper
 # A ratio of so few runs may be anything.
 RATIO='-?([0-9.]+|inf|nan)'
 
+setup_file() {
+	make -s -C "$BATS_TEST_DIRNAME/.." .build/bench/bench \
+		.build/bench/server >/dev/null
+}
+
 setup() {
 	harness_setup
 	nopoll 'the benchmark polls where it means to'
 	nosan 'the plain program is what is measured'
-	make -s -C "$ROOT" .build/bench/bench .build/bench/server
 	bench=$ROOT/.build/bench/bench
 }
 
