@@ -120,7 +120,8 @@
 
 #define FOREVER		INT64_C(-1)
 #define FNV_BASIS	UINT64_C(0xcbf29ce484222325)
-#define OWNERS_MAX	64
+#define OWNERS_MAX	64	/* that can be named */
+#define OWNERS_FEW	4	/* for so many there is room at once */
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
 #define SWEEPS_MAX	64
@@ -366,7 +367,7 @@ static struct {		/* --share */
 	size_t n;
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
 
-static char pid_path[PATH_MAX], unique_path[PATH_MAX];
+static char *pid_path, *unique_path;
 
 static struct {		/* --pid-file */
 	int fd;
@@ -383,11 +384,11 @@ static struct {		/* --unique */
 } unique = { .fd = -1 };
 
 extern char **environ;
-static struct owner first_owners[OWNERS_MAX], *owners = first_owners;
+static struct owner first_owners[OWNERS_FEW], *owners = first_owners;
 static const char *owner_names[OWNERS_MAX];
 static int n_names;
-static int n_owners, owners_room = OWNERS_MAX;
-static struct pollfd first_polls[4 + 2 * OWNERS_MAX], *polls = first_polls;
+static int n_owners, owners_room = OWNERS_FEW;
+static struct pollfd first_polls[4 + 2 * OWNERS_FEW], *polls = first_polls;
 
 static int64_t
 now_ms(void)
@@ -987,7 +988,7 @@ see_unix(const char *at, const char *end, see_fn *see)
 static int
 diag_replies(int fd, uint64_t space, see_fn *see)
 {
-	static char buf[32768];
+	char buf[32768];
 	struct diag_head h;
 	ssize_t n;
 	int error;
@@ -2191,8 +2192,8 @@ owner_new(void)
 {
 	struct owner *o;
 
-	if (n_owners == owners_room && (self.role != SUPERVISOR ||
-	    !more_room()))
+	if ((n_owners == OWNERS_MAX && self.role != SUPERVISOR) ||
+	    (n_owners == owners_room && !more_room()))
 		return NULL;
 	o = &owners[n_owners++];
 	memset(o, 0, sizeof(*o));
@@ -3151,7 +3152,7 @@ static struct {			/* what the last look has found */
 	struct list socks;	/* struct sock, sorted by id: connections */
 	bool all;		/* whatever ports --keep-connected names */
 	struct list listeners;	/* struct sock, TCP: the same, in the space */
-	bool listens[65536];	/* being read; on any address of this port */
+	bool *listens;		/* being read; on any address of this port */
 	bool talks;		/* the tree has Unix connections elsewhere */
 	struct list now, before;	/* struct meter, sorted by id */
 } found;
@@ -3339,9 +3340,11 @@ find_sockets(const struct list *t, enum rows rows)
 	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
 		const struct space *in = (struct space *)found.spaces.at + i;
 
-		memset(found.listens, 0, sizeof(found.listens));
+		free(found.listens);
+		found.listens = calloc(UINT16_MAX + 1, sizeof(bool));
 		found.listeners.n = 0;
-		if (socket_rows(in->pid, in->id, LISTENING, see_listening) ||
+		if (found.listens == NULL ||
+		    socket_rows(in->pid, in->id, LISTENING, see_listening) ||
 		    socket_rows(in->pid, in->id, rows, see_connection))
 			doubt = in->pid ? in->pid : self.pid;
 	}
@@ -3672,6 +3675,17 @@ find_path(const char *value, const char *suffix, char *path, size_t size)
 		    "its directory", value, size - 1);
 	if (name)
 		check_directory(dir, true);
+}
+
+static char *
+path_of(const char *value, const char *suffix)
+{
+	char path[PATH_MAX], *copy;
+
+	find_path(value, suffix, path, sizeof(path));
+	if ((copy = strdup(path)) == NULL)
+		refuse(NOT_STARTED, "%s: %s", path, strerror(errno));
+	return copy;
 }
 
 /* Of the directory that a PATH is in. */
@@ -5968,12 +5982,9 @@ refuse_stranger(void)
 	refuse(NOT_STARTED, "%s: another program listens there", share.path);
 }
 
-/*
- * A supervisor that is stopped or has no descriptors answers late.  Without a
- * lock it is none: a pair has one until its last connection is closed.
- */
-static void
-await_greeting(void)
+/* A pair has the lock from before its socket to after its last connection. */
+static bool
+is_unlocked(void)
 {
 	int lock = lock_share(false);
 
@@ -5981,9 +5992,28 @@ await_greeting(void)
 		close(share.lock_fd);
 		share.lock_fd = -1;
 	}
-	if (lock != 0 && !let_go(&(struct owner){ .hold = share.hold }))
+	return lock != 0;
+}
+
+/* A supervisor that is stopped or has no descriptors answers late. */
+static void
+await_greeting(void)
+{
+	if (is_unlocked() && !let_go(&(struct owner){ .hold = share.hold }))
 		refuse_stranger();
 	set_timer(T_TRY, GREET_MS);
+}
+
+/* Somebody has hung up at once: is it no pair? */
+static bool
+is_stranger(void)
+{
+	int fd;
+
+	if (!is_unlocked() || (fd = connect_share()) == -1)
+		return false;
+	close(fd);
+	return is_unlocked();
 }
 
 /* T_TRY in a front: connect, or start, or wait for who does or stops. */
@@ -5997,11 +6027,11 @@ try_attach(void)
 	if (lstat(share.path, &st) == 0 && !is_our_socket(share.path))
 		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
 		    share.path);
+	if (share.hung_up && is_stranger())
+		refuse_stranger();
 	share.hold = connect_share();
 	if (share.hold != -1 || errno == EAGAIN || errno == EINTR) {
 		set_timer(T_TRY, share.hold == -1 ? TRY_MS : GREET_MS);
-		if (share.hold != -1 && share.hung_up)
-			await_greeting();
 		return;
 	}
 	if (errno != ENOENT && errno != ECONNREFUSED)
@@ -6018,7 +6048,7 @@ try_attach(void)
 		set_timer(T_TRY, TRY_MS);
 		return;
 	}
-	if (pid_path[0] != '\0' && !take_pid_file()) {
+	if (pid_path != NULL && !take_pid_file()) {
 		close(share.lock_fd);
 		share.lock_fd = -1;
 		set_timer(T_TRY, TRY_MS);
@@ -6087,6 +6117,8 @@ on_shared_end(int status)
 	char how_long[32];
 	int64_t lived = now_ms() - share.since_ms;
 
+	if (share.started && !share.greeted)
+		refuse(NOT_STARTED, "the server can't be forked");
 	if (share.started && lived < STDIO_MS && status != NO_OWNER)
 		say(DEFAULT, "the shared server ended after %s: --share is "
 		    "not for stdio servers", seconds(lived, how_long));
@@ -6178,8 +6210,8 @@ try_start(void)
 	self.timer[T_TRY] = FOREVER;
 	if (opt.share != NULL)
 		try_attach();
-	else if ((unique_path[0] != '\0' && !take_turn()) ||
-	    (pid_path[0] != '\0' && !take_pid_file()))
+	else if ((unique_path != NULL && !take_turn()) ||
+	    (pid_path != NULL && !take_pid_file()))
 		set_timer(T_TRY, TRY_MS);
 	else
 		self.phase = OVER;	/* of this loop: main goes on */
@@ -7240,12 +7272,11 @@ find_files(void)
 		check_directory_of(share.path);
 	}
 	if (opt.pid_file != NULL)
-		find_path(opt.pid_file, ".pid", pid_path,
-		    sizeof(pid_path));
+		pid_path = path_of(opt.pid_file, ".pid");
 	if (opt.unique == NULL)
 		return;
 	snprintf(lock, sizeof(lock), ".%016" PRIx64 ".lock", hash_owners());
-	find_path(opt.unique, lock, unique_path, sizeof(unique_path));
+	unique_path = path_of(opt.unique, lock);
 }
 
 /*

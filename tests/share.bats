@@ -1600,3 +1600,22 @@ answers() { (exec 6<>"/dev/tcp/127.0.0.1/$port"); }
 	let_go "$FRONT"
 	await_end
 }
+
+@test "share: a server that can't be forked is said, with 125" {
+	as_nobody
+	uid=$((61000 + RANDOM % 3000))	# whose processes are all ours
+	XDG_RUNTIME_DIR=$(mktemp -d /tmp/owtest.XXXXXX)
+	chown "$uid" "$XDG_RUNTIME_DIR"
+	for limit in 2 3; do		# so many processes
+		run --separate-stderr setpriv --reuid "$uid" --regid 65534 \
+			--clear-groups prlimit --nproc="$limit" \
+			"$OW" --share t touch "$XDG_RUNTIME_DIR/made"
+		expect_status 125
+		case $limit in
+		2) expect_said "ownerwrap[touch]: the guard can't be forked: Resource temporarily unavailable" ;;
+		3) expect_said_match "(the server can't be forked|the supervisor of .* is gone, without a status)$" ;;
+		esac
+		[ ! -e "$XDG_RUNTIME_DIR/made" ]
+		until_true '[ -z "$(ls -A "$XDG_RUNTIME_DIR/ownerwrap")" ]'
+	done
+}
