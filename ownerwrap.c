@@ -7326,6 +7326,7 @@ supervise(void)
 	int fd[2];
 
 	self.role = SUPERVISOR;
+	self.phase = STARTING;
 	self.pid = self.supervisor = getpid();
 	self.adopts = opt.scope != SCOPE_PROCESS && adopt_orphans() == 0;
 	close(self.signals[0]);
@@ -7356,7 +7357,6 @@ supervise(void)
 	}
 	drop_inherited();
 	name_process("ow-supervisor");
-	self.phase = STARTING;
 	unblock_signals();
 	loop();
 	conclude();
