@@ -3869,7 +3869,8 @@ is_newer(pid_t pid, int byte)
 
 	return proc_stat(self.pid, &us) == 0 && proc_stat(pid, &it) == 0 &&
 	    (byte == NEWEST_BYTE || proc_stat(it.ppid, &it) == 0) &&
-	    it.ticks > us.ticks;
+	    (it.ticks > us.ticks || (it.ticks == us.ticks &&
+	    it.pid > us.pid));
 }
 
 static bool
