@@ -40,6 +40,8 @@ TESTS ?= tests
 COUNT ?= 2000
 
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+# Small: few pages, and few segments, are what a start and a fork cost.
+STATIC = -static -Os -fno-asynchronous-unwind-tables -Wl,-z,noseparate-code
 STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wswitch \
 	-Werror
 FIXTURE = -std=c11 -D_GNU_SOURCE -Wall -Wextra -O1 -pthread
@@ -56,7 +58,7 @@ static: ownerwrap-static
 ownerwrap-static: ownerwrap.c
 	@if command -v musl-gcc >/dev/null 2>&1; then cc=musl-gcc; \
 	else cc='$(CC)'; fi; set -x; \
-	$$cc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -static -o $@ ownerwrap.c $(LDLIBS)
+	$$cc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ ownerwrap.c $(LDLIBS)
 
 # The plain POSIX platform body, compiled here to be tested here.
 .build/ownerwrap-posix: ownerwrap.c
