@@ -6358,6 +6358,13 @@ static void (*const on_timer[TIMERS])(void) = {
 	[T_TRY] = on_try
 };
 
+/* At whole intervals of the clock: all who poll wake the machine up once. */
+static int64_t
+until_tick_ms(void)
+{
+	return opt.interval_ms - now_ms() % opt.interval_ms;
+}
+
 static int
 next_timeout(void)
 {
@@ -6366,7 +6373,7 @@ next_timeout(void)
 	if (self.child)
 		return 0;
 	if (self.timer[T_TICK] == FOREVER && !in_ladder() && has_polled_owner())
-		set_timer(T_TICK, opt.interval_ms);
+		set_timer(T_TICK, until_tick_ms());
 	for (int i = 0; i < TIMERS; i++)
 		next = shorter(next, self.timer[i]);
 	if (next == FOREVER)
