@@ -6618,25 +6618,30 @@ set_keep_if(const char *value)
 	return opt.keep_if != NULL;
 }
 
+/* Can it be the name of one? */
+static bool
+is_file(const char *value)
+{
+	return value[0] != '\0' && value[strlen(value) - 1] != '/';
+}
+
 static bool
 set_share(const char *value)
 {
-	opt.share = value;
-	return value[0] != '\0' && value[strlen(value) - 1] != '/';
+	return is_file(value) && (opt.share = value) != NULL;
 }
 
 static bool
 set_unique(const char *value)
 {
-	opt.unique = value;
-	return value[0] != '\0' && strchr(value, '/') == NULL;
+	return value[0] != '\0' && strchr(value, '/') == NULL &&
+	    (opt.unique = value) != NULL;
 }
 
 static bool
 set_pid_file(const char *value)
 {
-	opt.pid_file = value;
-	return value[0] != '\0' && value[strlen(value) - 1] != '/';
+	return is_file(value) && (opt.pid_file = value) != NULL;
 }
 
 static bool
