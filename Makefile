@@ -151,7 +151,7 @@ lint-cc:
 		for body in LINUX POSIX; do (set -x; \
 			$$cc $(STRICT) -O2 -DOWNERWRAP_PLATFORM_$$body \
 			-c -o /dev/null ownerwrap.c) || exit 1; done; \
-		for src in tests/fixtures/*.c; do (set -x; \
+		for src in tests/fixtures/*.c tests/bench/*.c; do (set -x; \
 			$$cc $(FIXTURE) -Werror -c -o /dev/null "$$src") \
 			|| exit 1; done; done
 
@@ -175,8 +175,8 @@ BATS_NO = SC2013,SC2016,SC2030,SC2031,SC2054,SC2119,SC2120,SC2153,SC2154,SC2164
 
 lint-shell:
 	@$(WHERE); where shellcheck || exit 0; set -x; \
-	shellcheck -x -e SC2016 .ci/run tests/*.sh && \
-	shellcheck -x -e $(BATS_NO) tests/*.bash tests/*.bats
+	shellcheck -x -e SC2016 .ci/run tests/*.sh tests/hosts/*.sh && \
+	shellcheck -x -e $(BATS_NO) tests/*.bash tests/*.bats tests/hosts/*.ba*
 
 lint-man:
 	@$(WHERE); where mandoc || exit 0; set -x; \
