@@ -119,6 +119,11 @@ dead_pid() {
 	ignored SCOPE all "$RIGHT_SCOPE"
 	ignored LEFTOVERS keep "$RIGHT_LEFTOVERS"
 	ignored LOG none/log "$RIGHT_LOG"
+	ignored SHARE dir/ 'a name, or the path of a socket'
+	ignored PID_FILE dir/ 'a name, or the path of a file'
+	ignored UNIQUE a/b 'a name without a slash'
+	ignored SWEEP 'x.{pid}{pid}' 'a path with {pid} once, in its last part; 64 at most'
+	ignored ORPHANS '(' 'an extended regular expression'
 	for value in 0 -1 -5 ' 7' 7x 99999999999 nvim; do
 		ignored OWNER_PID "$value" "$RIGHT_OWNER_PID"
 	done
