@@ -139,7 +139,7 @@ nothing_left() { assert_equal "$(ls -A "$DIR")" '' 'what is left'; }
 }
 
 @test "unique: 200 quick restarts leave exactly one server, the last" {
-	local fronts=() i left=0
+	local fronts=() i
 	for ((i = 0; i < 200; i++)); do
 		"$OW" --unique x -p "$OWNER" -k 0.5 -i 0.1 sleep 300 \
 			2>/dev/null 3>&- &
@@ -372,7 +372,7 @@ any_alive() {
 }
 
 @test "unique: a directory that others can write to is refused, links are not followed" {
-	mkdir -m 777 -p "$DIR"
+	mkdir "$DIR"
 	chmod 777 "$DIR"
 	ow --unique x -p "$OWNER" touch started
 	expect_status 125
