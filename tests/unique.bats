@@ -73,7 +73,7 @@ nothing_left() { assert_equal "$(ls -A "$DIR")" '' 'what is left'; }
 	assert_lines old '^TERM from ' 0
 	assert_lines old '^done' 1
 	# The older one had asked for 30 s, the newer one for nothing.
-	assert_lines "$A_ERR" ': a signal came to the supervisor alone; stopping server .*\(INT now, KILL 30s later' 1
+	assert_lines "$A_ERR" ': a newer start, [0-9]+ \(.*\), takes its place; stopping server .*\(INT now, KILL 30s later' 1
 	ended "$A" 0
 	lives_on 200 "$SERVER"
 	stop "$b"
@@ -544,7 +544,7 @@ any_alive() {
 
 @test "unique: one that waits and ignores TERM is no trouble" {
 	older -k 60 -- -d
-	start sig ignore TERM -- "$OW" --unique x -v -i 0.1 -p "$OWNER" -- \
+	start sig ignore TERM -- "$OW" --unique x -v -i 0.1 -k 0.3 -p "$OWNER" -- \
 		server -l second -n
 	b=$PID
 	asks "$A_SUPERVISOR"
