@@ -25,7 +25,7 @@ editor() {
 		return 1
 	}
 	track "$FRONT"
-	SERVER=$(server_pid log)
+	server_pid log
 }
 
 @test "godot: kill -9 of the editor leaves nothing, and the port is free" {

@@ -85,10 +85,12 @@ put_in_front() {
 @test "line: jq leaves the file as it is where ownerwrap is missing" {
 	echo '{"servers": {"some": {"command": "uvx", "args": ["x"]}}}' >mcp.json
 	cp mcp.json before
-	path=$(without_ownerwrap)
+	path=$PATH
+	PATH=$(without_ownerwrap)
+	status=0
+	put_in_front mcp.json || status=$?
 	PATH=$path
-	! put_in_front mcp.json
-	PATH=/usr/bin:/bin
+	[ "$status" != 0 ]
 	cmp before mcp.json
 }
 
