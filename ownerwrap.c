@@ -201,6 +201,7 @@ struct owner {
 	bool parent;		/* polled by the front's ppid */
 	bool pinned;		/* START was given: the ticks must be these */
 	bool gone;
+	int64_t gone_ms;	/* when that was seen, or 0 */
 	bool draining;		/* FD 0 hung up, the server still reads it */
 	int unread;		/* bytes, at the last look */
 	int64_t unread_ms;	/* since when they are so many */
@@ -306,6 +307,7 @@ static struct {		/* this process */
 	bool child;		/* SIGCHLD came */
 	bool is_child;		/* about to exec: signals do what they did */
 	bool early;		/* the server ended before the ladder began */
+	pid_t asker;		/* who sent a signal to the supervisor alone */
 	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
 	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
 	bool adopts;		/* orphans of the tree come to us */
@@ -2511,13 +2513,14 @@ name_owners(void)
 static const char *
 owner_label(const struct owner *o, char buf[64])
 {
+	int64_t since = o->gone_ms == 0 ? 0 : now_ms() - o->gone_ms;
 	char up[32];
 
 	if (o->number != -1)
 		snprintf(buf, 64, "fd %d (%s)", o->number, o->name);
 	else if (o->ticks != 0 && o->name[0] != '\0')
 		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
-		    age(proc_age_ms(o->ticks), up));
+		    age(proc_age_ms(o->ticks) - since, up));
 	else
 		label(o->pid, o->name, buf);
 	return buf;
@@ -3749,6 +3752,20 @@ lock_file(int fd, const char *path)
  * and is waited for.
  */
 
+/* Empty, or a number, whatever it is.  What else there is may be dear. */
+static bool
+is_pid_file(int fd)
+{
+	char text[32] = "";
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	const char *end = text + strspn(text, "0123456789");
+
+	if (strncmp(end, " stopping", strlen(" stopping")) == 0)
+		end += strlen(" stopping");
+	return n == (ssize_t)strlen(text) && n < (ssize_t)sizeof(text) - 1 &&
+	    strcmp(*end == '\n' ? end + 1 : end, "") == 0;
+}
+
 /* "4711" or "4711 stopping".  0 if there is no number. */
 static pid_t
 read_pid(int fd, bool *stopping)
@@ -3773,7 +3790,7 @@ mark_pid_file(bool stopping)
 	if (pid_file.fd == -1)
 		return;
 	pid_file.pid = self.role == SUPERVISOR && !self.alone &&
-	    getppid() == self.front ? self.front : self.pid;
+	    self.peer != -1 ? self.front : self.pid;
 	n = snprintf(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
 	    stopping ? " stopping" : "");
 	if (strcmp(text, pid_file.text) == 0)
@@ -3802,6 +3819,9 @@ take_pid_file(void)
 	pid_t pid;
 
 	if (lock_file(fd, pid_path)) {
+		if (!is_pid_file(fd))
+			refuse(NOT_STARTED, "%s: is there, and no pid file",
+			    pid_path);
 		pid_file.fd = fd;
 		if (ftruncate(fd, 0) == -1)
 			refuse(NOT_STARTED, "lock %s: %s", pid_path,
@@ -3859,6 +3879,13 @@ locker_of(int byte)
 
 	return fcntl(unique.fd, F_GETLK, &l) == -1 || l.l_type == F_UNLCK ? 0 :
 	    l.l_pid > 0 ? l.l_pid : -1;
+}
+
+/* Is it the one that waits for our place? */
+static bool
+is_newest(pid_t pid)
+{
+	return unique.fd != -1 && pid == locker_of(NEWEST_BYTE);
 }
 
 /* Has the front that pid is, or that its parent is, begun after us? */
@@ -4305,10 +4332,14 @@ say_reason(void)
 		    "a signal came to the supervisor alone" },
 		[SUPERVISOR_KILLED] = { DEFAULT, "the supervisor was killed" }
 	};
-	char what[128], who[32];
+	char what[128], who[32], newer[64];
 
 	plan(0, what, sizeof(what));
-	if (reasons[self.reason].why != NULL)
+	if (self.reason == SUPERVISOR_ASKED && is_newest(self.asker))
+		say(DEFAULT, "a newer start, %s, takes its place; stopping %s "
+		    "(%s)", label_of(self.asker, newer), server_label(who),
+		    what);
+	else if (reasons[self.reason].why != NULL)
 		say(reasons[self.reason].level, "%s; stopping %s (%s)",
 		    reasons[self.reason].why, server_label(who), what);
 	if (opt.scope != SCOPE_PROCESS && !self.listed && !self.own_group)
@@ -4563,8 +4594,11 @@ on_look(void)
 static void
 on_owners(void)
 {
-	for (int i = 0; i < n_owners; i++)
+	for (int i = 0; i < n_owners; i++) {
 		owners[i].gone = owner_gone(&owners[i]);
+		if (owners[i].gone && owners[i].gone_ms == 0)
+			owners[i].gone_ms = now_ms();
+	}
 	if (share.listen_fd != -1)
 		drop_holds();
 	if (self.role == HOLDER) {
@@ -4924,6 +4958,8 @@ on_answer(void)
 		}
 		copies[i].pending = false;
 		alone |= copies[i].alone;
+		if (copies[i].alone)
+			self.asker = copies[i].note.pid;
 		assumed |= copies[i].note.signo == opt.signal;
 	}
 	self.asked_ms = 0;
@@ -5774,6 +5810,19 @@ drop_hold(int i)
 	owners[i] = owners[--n_owners];
 }
 
+/* 4713 (ownerwrap, of 4711 nvim): it is the parent that says most. */
+static const char *
+holder_label(pid_t pid, char buf[64])
+{
+	struct proc p, parent;
+
+	if (proc_stat(pid, &p) == -1 || proc_stat(p.ppid, &parent) == -1)
+		return label_of(pid, buf);
+	snprintf(buf, 64, "%d (%s, of %d %s)", (int)pid, p.name,
+	    (int)parent.pid, parent.name);
+	return buf;
+}
+
 /* One more hold, or it is closed: another user's, gone already, no memory. */
 static void
 add_hold(int fd)
@@ -5796,7 +5845,7 @@ add_hold(int fd)
 	if (o->fd == -1 && pid != 0)
 		owner_open(o);
 	if (opt.log_fd != -1)
-		say(VERBOSE, "%s attached", label_of(pid, who));
+		say(VERBOSE, "%s attached", holder_label(pid, who));
 	if (self.phase != STARTING)
 		greet(o);
 	if (o->gone)
@@ -6115,14 +6164,20 @@ on_greeting(int pid, uint64_t hash, const char *command)
 static void
 on_shared_end(int status)
 {
-	char how_long[32];
+	char how_long[32], how[32], name[16];
 	int64_t lived = now_ms() - share.since_ms;
 
+	if (status >= BY_SIGNAL)
+		snprintf(how, sizeof(how), "%s",
+		    signal_name(status - BY_SIGNAL, name));
+	else
+		snprintf(how, sizeof(how), "status %d", status);
 	if (share.started && !share.greeted)
 		refuse(NOT_STARTED, "the server can't be forked");
 	if (share.started && lived < STDIO_MS && status != NO_OWNER)
-		say(DEFAULT, "the shared server ended after %s: --share is "
-		    "not for stdio servers", seconds(lived, how_long));
+		say(DEFAULT, "the shared server ended after %s (%s): what it "
+		    "says goes to --log; --share is not for stdio servers",
+		    seconds(lived, how_long), how);
 	finish(status);
 }
 
@@ -6741,7 +6796,7 @@ static struct option {
 	    "terminal, or a pidfd; 64 owners at most",
 	    "owner = who holds the other end; or a pidfd", NULL, false },
 	{ 0, "any", NULL, false, set_any, NULL,
-	    "orphaned when any owner is gone (when all are)", NULL,
+	    "orphaned when one owner is gone, not all", NULL,
 	    false },
 	{ 'g', "grace", "SECONDS", false, set_grace,
 	    "a duration: 2, 0.25, 500ms, 3s, 30m, 1h; 0 = at once",
@@ -6783,10 +6838,10 @@ static struct option {
 	    "one server per owner: stop the older one", NULL, false },
 	{ 0, "pid-file", "NAME|PATH", false, set_pid_file,
 	    "a name, or the path of a file",
-	    "one server per file: held is 125", NULL, false },
+	    "one server per file; a held one is 125", NULL, false },
 	{ 0, "sweep", "PATTERN", false, set_sweep,
 	    "a path with {pid} once, in its last part; 64 at most",
-	    "first remove files whose {pid} is gone", NULL, false },
+	    "first unlink files whose {pid} is dead", NULL, false },
 	{ 0, "orphans", "PATTERN", false, set_orphans,
 	    "an extended regular expression",
 	    "say which processes look orphaned", NULL, false },
@@ -7054,36 +7109,80 @@ cannot_work(const char *name, const char *why)
 	    o->from_env, why);
 }
 
+/*
+ * Of two that exclude each other a variable gives way to an option.  True: it
+ * is the first that does.
+ */
+static bool
+gives_way(const char *name, const char *other, const char *why)
+{
+	char option[48];
+
+	if (!option_by_name(name, strlen(name))->given ||
+	    option_by_name(other, strlen(other))->given) {
+		cannot_work(name, why);
+		return true;
+	}
+	snprintf(option, sizeof(option), "--%s excludes it", name);
+	cannot_work(other, option);
+	return false;
+}
+
 /* What looks at the tree's sockets must know the tree, and read them. */
 static void
-check_keepers(void)
+check_scope(void)
 {
-	static const char scope[] = "with --scope process the server's tree "
-	    "is not known";
+	static const char why[] = "with --scope process the server's tree is "
+	    "not known";
 
-	if (opt.keep_connected && (opt.scope == SCOPE_PROCESS ||
-	    !sockets_usable())) {
-		cannot_work("keep-connected", opt.scope == SCOPE_PROCESS ?
-		    scope : "the sockets of processes can't be listed: "
-		    "--keep-if can ask by a command");
+	if (opt.scope == SCOPE_PROCESS && opt.keep_connected) {
+		if (gives_way("keep-connected", "scope", why))
+			opt.keep_connected = false;
+		else
+			opt.scope = SCOPE_SESSION;
+	}
+	if (opt.scope == SCOPE_PROCESS && opt.max_idle_ms != 0) {
+		if (gives_way("max-idle", "scope", why))
+			opt.max_idle_ms = 0;
+		else
+			opt.scope = SCOPE_SESSION;
+	}
+	if (opt.keep_connected && !sockets_usable()) {
+		cannot_work("keep-connected", "the sockets of processes can't "
+		    "be listed: --keep-if can ask by a command");
 		opt.keep_connected = false;
 	}
-	if (opt.max_idle_ms != 0 && (opt.scope == SCOPE_PROCESS ||
-	    !idle_usable())) {
-		cannot_work("max-idle", opt.scope == SCOPE_PROCESS ? scope :
-		    "what processes do can't be measured");
+	if (opt.max_idle_ms != 0 && !idle_usable()) {
+		cannot_work("max-idle", "what processes do can't be measured");
 		opt.max_idle_ms = 0;
 	}
+}
+
+static void
+check_share(void)
+{
 	if (opt.share != NULL && opt.leftovers == LEFTOVERS_LEAVE) {
-		cannot_work("leftovers", "with --share the server's end is "
-		    "the end of all");
-		opt.leftovers = LEFTOVERS_STOP;
+		if (gives_way("leftovers", "share", "with --share the server's "
+		    "end is the end of all"))
+			opt.leftovers = LEFTOVERS_STOP;
+		else
+			opt.share = NULL;
 	}
-	if (opt.unique != NULL && opt.share != NULL) {
-		cannot_work("unique", "with --share there is one server for "
-		    "all owners");
-		opt.unique = NULL;
+	if (opt.share != NULL && opt.unique != NULL) {
+		if (gives_way("unique", "share", "with --share there is one "
+		    "server for all owners"))
+			opt.unique = NULL;
+		else
+			opt.share = NULL;
 	}
+}
+
+/* What was well-formed, but can't work here, or together. */
+static void
+check_options(void)
+{
+	check_scope();
+	check_share();
 	if (opt.find_orphans && !self.listed) {
 		cannot_work("orphans", "processes can't be listed");
 		opt.find_orphans = false;
@@ -7121,9 +7220,9 @@ parse(char **argv)
 		parse_options(argv + 1, pass);
 		apply_environment(pass);
 	}
+	check_options();
 	if (opt.command == NULL && opt.share == NULL && !opt.find_orphans)
 		refuse(NOT_STARTED, "no command (%s)", usage);
-	check_keepers();
 }
 
 /*

@@ -188,11 +188,27 @@ held() { ! flock -n t.pid true || fail 'the lock is free'; }
 	[ -e started ]
 }
 
-@test "pid-file: a file whose lock is free is taken over, whatever is in it" {
+@test "pid-file: what is no pid file is refused, and not touched" {
 	local text
 	head -c 100000 /dev/zero | tr '\0' 9 >big
-	for text in 99999999999999999999999 text '' 1 0 -5 "$$" "$$ stopping" \
-		$'1\n2\n3' '4711 stopped' "$(cat big)" $'\x80\xff\e[31m'; do
+	for text in text -5 $'1\n2\n3' '4711 stopped' '4711 stopping now' \
+		"$(cat big)" $'\x80\xff\e[31m'; do
+		printf %s "$text" >t.pid
+		ow --pid-file ./t.pid touch started
+		expect_status 125
+		expect_said "ownerwrap[touch]: $PWD/t.pid: is there, and no pid file"
+		printf %s "$text" | cmp - t.pid
+	done
+	printf '4711\0' >t.pid
+	ow --pid-file ./t.pid touch started
+	expect_status 125
+	[ ! -e started ]
+}
+
+@test "pid-file: a file whose lock is free is taken over, whatever its number" {
+	local text
+	for text in 99999999999999999999999 '' 1 0 "$$" $'4711\n' "$$ stopping" \
+		$'4711 stopping\n'; do
 		printf %s "$text" >t.pid
 		ow --pid-file ./t.pid sh -c 'cat t.pid; echo .'
 		expect_status 0

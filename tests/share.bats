@@ -633,7 +633,7 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 	let_go "$FRONT"
 	until_true "[ \$(count_lines wlog 'nobody holds') = 2 ]"
 	hold
-	logged '[0-9]+ \(hold\) attached'
+	logged '[0-9]+ \(hold, of .*\) attached'
 	kill -KILL "$HOLD"
 	until_true "[ \$(count_lines wlog 'nobody holds') = 3 ]"
 	assert_lines log '^TERM' 0
@@ -733,7 +733,7 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 @test "share: a server that ends within 2 s: once more, not for stdio servers" {
 	run --separate-stderr "$OW" --share t sh -c 'read -r _; exit 4'
 	expect_status 4
-	expect_said_match '^ownerwrap\[sh\]: the shared server ended after [0-9.]+s: --share is not for stdio servers$'
+	expect_said_match '^ownerwrap\[sh\]: the shared server ended after [0-9.]+s \(status 4\): what it says goes to --log; --share is not for stdio servers$'
 	run --separate-stderr "$OW" --share t sleep 2.1
 	expect_status 0
 	expect_said ""
@@ -761,7 +761,7 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 	assert_lines "$HELD" '^got ' 1
 	kill -KILL "$HOLD"
 	await_end
-	logged "$HOLD \(hold\) attached"
+	logged "$HOLD \(hold, of .*\) attached"
 	logged "$HOLD let go"
 }
 
