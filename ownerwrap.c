@@ -5299,6 +5299,8 @@ on_started(void)
 	say_started();
 	if (opt.share != NULL)
 		greet_all();
+	if (opt.find_orphans)		/* the title overwrites names */
+		find_orphans(say_orphan);
 	list_owners(list, sizeof(list), OWNERS_SHORT);
 	set_title(list);
 	if (self.phase == STARTING)
@@ -5308,8 +5310,6 @@ on_started(void)
 		snprintf(keeper.seen, sizeof(keeper.seen), "its start");
 		set_timer(T_IDLE, 0);
 	}
-	if (opt.find_orphans)
-		find_orphans(say_orphan);
 }
 
 static void

@@ -357,6 +357,16 @@ listed() {
 	assert_alive "$one" "$ORPHAN" "$CHILD"
 }
 
+@test "orphans: with a command a --owner-name is looked for, too" {
+	sleep 4321.5 3>&- &
+	track "$!"
+	ow -n bash --orphans 'sleep 4321\.5' -- true
+	expect_status 0
+	expect_said ''
+	ow -p "$$" --orphans 'sleep 4321\.5' -- true
+	expect_said ''
+}
+
 @test "orphans: with a command: default level, not with -q, the log has it, nothing if there are none" {
 	ow --orphans "$MARK" sh -c 'sleep 0.2; exit 3'
 	expect_status 3
