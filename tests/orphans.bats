@@ -230,6 +230,18 @@ listed() {
 	await_gone "$server" "$supervisor" "$guard"
 }
 
+@test "orphans: a front by any other name is none" {
+	cp "$OWNERWRAP_BIN" tied
+	start ./systemd -r -D ./tied -p $$ -- server -l "$MARK.log"
+	server=$(server_pid "$MARK.log")
+	supervisor=$(ps -o ppid= "$server" | tr -d " ")
+	front=$(ps -o ppid= "$supervisor" | tr -d " ")
+	track "$server" "$supervisor" "$front"
+	assert_equal "$(ps -o ppid= "$front" | tr -d " ")" "$PID"
+	list
+	listed
+}
+
 @test "orphans: it never lists itself and its ancestors" {
 	# A script that was orphaned, by whose words nobody is excused.
 	cat >script <<-END
