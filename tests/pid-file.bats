@@ -648,6 +648,37 @@ held() { ! flock -n t.pid true || fail 'the lock is free'; }
 	assert_lines links 't\.pid' 0
 }
 
+@test "pid-file: the front is SIGKILLed while --keep-if takes its time: the number is the supervisor's at once" {
+	serve -g 0.2 --keep-if "sleep 2; test -e $PWD/keep" --
+	kill -KILL "$FRONT"
+	until_true "[ \"\$(cut -d\" \" -f1 t.pid)\" = $SUPERVISOR ]"
+	# Before the first answer.
+	assert_lines wlog 'no owner left, kept: |; stopping server' 0
+	await_gone "$SERVER" "$SUPERVISOR"
+	no_file
+}
+
+@test "pid-file: a lock that can't be had for another reason is said, and nothing is started" {
+	# 73 is flock() on x86_64, 32 elsewhere.
+	case $(uname -m) in
+	x86_64) call=73 ;;
+	aarch64 | riscv64) call=32 ;;
+	*) skip_or_fail "needs the number of flock()" ;;
+	esac
+	echo 4711 >t.pid
+	run --separate-stderr deny ENOSYS "$call" -- "$OW" --pid-file "$FILE" touch started
+	expect_status 125
+	expect_said "ownerwrap[touch]: lock $FILE: Function not implemented"
+	holds 4711
+	[ ! -e started ]
+}
+
+@test "pid-file: a malformed variable is ignored, as the line says" {
+	OWNERWRAP_PID_FILE=dir/ ow sh -c 'exit 3'
+	expect_status 3
+	expect_said_match "^ownerwrap\[sh\]: OWNERWRAP_PID_FILE=dir/: ignored, must be [^"$'\n'"]*\$"
+}
+
 @test "pid-file: what leaves its front behind goes by the supervisor's number" {
 	new_owner
 	start "$OW" --pid-file ./t.pid -p "$OWNER" -i 0.1 -g 0 --leftovers leave -- \

@@ -259,6 +259,18 @@ expect_said_match 'swept 8 files'
 	expect_said "ownerwrap[true]: OWNERWRAP_SWEEP={pid}/a: ignored, must be $right"
 }
 
+@test "sweep: a pattern longer than a path can be is a line, and sweeps nowhere else" {
+	dead_pids 1
+	mkdir -p d/e
+	touch "d/${DEAD[0]}" "d/e/${DEAD[0]}"
+	dots=$(head -c 5000 /dev/zero | sed 's|..|./|g' | tr '\0' /)
+	ow --sweep "d/${dots}e/{pid}" true
+	expect_status 0
+	expect_said_match '^ownerwrap.true.: --sweep d/\./[^ ]*$'
+	[ -e "d/${DEAD[0]}" ]
+	[ -e "d/e/${DEAD[0]}" ]
+}
+
 @test "sweep: OWNERWRAP=off sweeps nothing" {
 	dead_pids 1
 	touch "a.${DEAD[0]}"
