@@ -2572,6 +2572,13 @@ list_owners(char *buf, size_t size, enum owner_list which)
 /* ======================================================================== */
 
 static void
+stop_timers(void)
+{
+	for (int i = 0; i < TIMERS; i++)
+		self.timer[i] = FOREVER;
+}
+
+static void
 set_timer(enum timer t, int64_t ms)
 {
 	self.timer[t] = ms == FOREVER ? FOREVER : now_ms() + ms;
@@ -5970,8 +5977,7 @@ become_pair(int pair[2])
 	self.sid = setsid();
 	memset(owners, 0, sizeof(owners[0]));	/* the front's parent */
 	n_owners = 0;
-	for (int i = 0; i < TIMERS; i++)
-		self.timer[i] = FOREVER;
+	stop_timers();
 	share.hash = hash_command();	/* the title overwrites argv */
 	join_command(share.command, sizeof(share.command));
 	opt.any = false;
@@ -7410,6 +7416,7 @@ wait_turn(int pair[2])
 	loop();
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	stop_timers();
 	self.role = FRONT;
 }
 
@@ -7510,8 +7517,7 @@ main(int argc, char **argv)
 {
 	int pair[2];
 
-	for (int i = 0; i < TIMERS; i++)
-		self.timer[i] = FOREVER;
+	stop_timers();
 	self.pid = getpid();
 	self.sid = getsid(0);
 	find_title_room(argc, argv);
