@@ -50,7 +50,7 @@ listed() {
 
 # --- the list ---------------------------------------------------------------
 
-@test "orphans: an orphan below a user's manager is listed, a child of a living owner is not" {
+@test "orphans: an orphan below a user's manager is listed, a child of a living owner is not (7)" {
 	child
 	orphan
 	list
@@ -95,7 +95,7 @@ listed() {
 	listed "$ORPHAN" "$sh"
 }
 
-@test "orphans: a child of process 1 is one" {
+@test "orphans: a child of process 1 is one (6)" {
 	need_pidns
 	# shellcheck disable=SC2016
 	run --separate-stderr in_pidns sh -c '

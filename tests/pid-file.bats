@@ -593,7 +593,7 @@ held() { ! flock -n t.pid true || fail 'the lock is free'; }
 	no_file
 }
 
-@test "pid-file: front or supervisor SIGKILLed in the first milliseconds: the next start finds its way" {
+@test "pid-file: front or supervisor SIGKILLed in the first milliseconds: the next start finds its way (30)" {
 	for ((i = 0; i < 30; i++)); do
 		sig default all unblock all -- "$OW" --pid-file ./t.pid -p $$ -k 0.2 -- \
 			server -l log 2>/dev/null 3>&- &

@@ -188,7 +188,7 @@ any_alive() {
 
 # --- who the owner is -------------------------------------------------------
 
-@test "unique: servers of other owners with the same name are untouched" {
+@test "unique: servers of other owners with the same name are untouched (21)" {
 	older --
 	mine=$OWNER
 	new_owner
@@ -294,7 +294,7 @@ any_alive() {
 	nothing_left
 }
 
-@test "unique: a recycled number is another owner" {
+@test "unique: a recycled number is another owner (15)" {
 	need_pidns
 	# shellcheck disable=SC2016
 	cat >script <<-'END'
@@ -594,7 +594,7 @@ any_alive() {
 	nothing_left
 }
 
-@test "unique: front or supervisor SIGKILLed in the first milliseconds: the next one starts" {
+@test "unique: front or supervisor SIGKILLed in the first milliseconds: the next one starts (30)" {
 	for ((try = 0; try < 24; try++)); do
 		"$OW" --unique x -p "$OWNER" -k 0.2 server -l log 2>/dev/null 3>&- &
 		pid=$!
