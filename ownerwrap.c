@@ -6223,9 +6223,9 @@ on_share_line(const char *line)
 		hash = strtoull(end, &end, 16);
 		on_greeting((int)n, hash, end + (*end == ' '));
 	} else if ((at = after("exit ", line)) != NULL)
-		on_shared_end((int)strtol(at, NULL, 10));
+		on_shared_end((int)(strtol(at, NULL, 10) & 255));
 	else if ((at = after("signal ", line)) != NULL)
-		on_shared_end(BY_SIGNAL + (int)strtol(at, NULL, 10));
+		on_shared_end(BY_SIGNAL + (int)(strtol(at, NULL, 10) & 127));
 	else if ((at = after("failed ", line)) != NULL)
 		on_share_failed((int)strtol(at, NULL, 10));
 	else
