@@ -679,6 +679,24 @@ held() { ! flock -n t.pid true || fail 'the lock is free'; }
 	expect_said_match "^ownerwrap\[sh\]: OWNERWRAP_PID_FILE=dir/: ignored, must be [^"$'\n'"]*\$"
 }
 
+@test "pid-file: an owner by descriptor is watched as without it" {
+	mkfifo fifo
+	sleep 300 3>&- >fifo &
+	OWNER=$!
+	track "$OWNER"
+	exec 7<fifo
+	start "$OW" --pid-file ./t.pid --poll -i 0.1 -g 0.1 --owner-fd 7 -- server -l log
+	FRONT=$PID
+	exec 7<&-
+	SERVER=$(server_pid log)
+	track "$SERVER"
+	lives_on 700 "$SERVER" "$FRONT"
+	kill -KILL "$OWNER"
+	finish "$FRONT"
+	expect_status 124
+	no_file
+}
+
 @test "pid-file: what leaves its front behind goes by the supervisor's number" {
 	new_owner
 	start "$OW" --pid-file ./t.pid -p "$OWNER" -i 0.1 -g 0 --leftovers leave -- \

@@ -633,6 +633,22 @@ any_alive() {
 	nothing_left
 }
 
+@test "unique: an owner by descriptor is watched as without it" {
+	mkfifo fifo
+	sleep 300 3>&- >fifo &
+	writer=$!
+	track "$writer"
+	exec 7<fifo
+	start "$OW" --unique x --poll -i 0.1 -g 0.1 --owner-fd 7 -- server -l log
+	front=$PID
+	exec 7<&-
+	up log
+	lives_on 700 "$SERVER" "$front"
+	kill -KILL "$writer"
+	ended "$front" 124
+	nothing_left
+}
+
 @test "unique: as an ordinary user" {
 	as_nobody
 	chmod 777 run
