@@ -5,7 +5,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 packages='jq neovim emacs-nox elpa-eglot python3 python3-uvicorn
-	python3-websockets godot3-server runit s6 tini dash'
+	godot3-server runit s6 tini dash
+	openssh-client openssh-server curl'
 command -v npm >/dev/null || packages="$packages nodejs npm"
 
 export DEBIAN_FRONTEND=noninteractive
