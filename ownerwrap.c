@@ -281,7 +281,6 @@ static struct {		/* what was asked for */
 	const char *share, *pid_file, *unique;
 	const char *sweeps[SWEEPS_MAX];
 	int n_sweeps;
-	regex_t orphans;
 	bool find_orphans;
 	bool keep_connected, grace_given, kill_given;
 	bool any, poll, quiet, verbose;
@@ -370,6 +369,7 @@ static struct {		/* --share */
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
 
 static char *pid_path, *unique_path;
+static regex_t orphans;	/* what --orphans looks for */
 
 static struct {		/* --pid-file */
 	int fd;
@@ -1696,9 +1696,9 @@ age(int64_t ms, char buf[32])
 
 /* A refused start: said while stderr is still ours.  Returns the status. */
 static int
-say_exec_error(int error)
+say_exec_error(const char *command, int error)
 {
-	const char *path = getenv("PATH"), *command = opt.command[0];
+	const char *path = getenv("PATH");
 
 	if (error == ENOENT && strchr(command, '/') == NULL)
 		say(REFUSED, "%s: not found in PATH=%s", command,
@@ -4150,7 +4150,7 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 			args[i] = ' ';
 	if (n <= 0 || p->state == 'Z' || proc_user(p->pid, &uid) == -1 ||
 	    (geteuid() != 0 && uid != geteuid()) ||
-	    regexec(&opt.orphans, args, 0, NULL, 0) != 0)
+	    regexec(&orphans, args, 0, NULL, 0) != 0)
 		return false;
 	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
 	    (p->sid == p->pid && proc_is_service(p->pid)))
@@ -5324,7 +5324,7 @@ on_exec_failed(int error)
 {
 	siginfo_t si;
 
-	self.status = say_exec_error(error);
+	self.status = say_exec_error(opt.command[0], error);
 	share.error = error;
 	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOWAIT);
 	server.ended = true;	/* it was at its _exit() */
@@ -6195,7 +6195,7 @@ on_share_failed(int error)
 		refuse(NOT_STARTED, "%s: the server can't be executed: %s",
 		    share.path, strerror(error));
 	if (share.started)
-		exit(say_exec_error(error));
+		exit(say_exec_error(opt.command[0], error));
 	shutdown(share.hold, SHUT_RDWR);	/* try again */
 }
 
@@ -6718,8 +6718,8 @@ static bool
 set_orphans(const char *value)
 {
 	if (opt.find_orphans)
-		regfree(&opt.orphans);
-	return opt.find_orphans = value[0] != '\0' && regcomp(&opt.orphans,
+		regfree(&orphans);
+	return opt.find_orphans = value[0] != '\0' && regcomp(&orphans,
 	    value, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
@@ -7199,10 +7199,10 @@ check_options(void)
 
 /* OWNERWRAP=off: as if ownerwrap were not there. */
 static void
-run_alone(void)
+run_alone(char **command)
 {
-	execvp(opt.command[0], opt.command);
-	exit(say_exec_error(errno));
+	execvp(command[0], command);
+	exit(say_exec_error(command[0], errno));
 }
 
 /* ======================================================================== */
@@ -7213,13 +7213,14 @@ static void
 parse(char **argv)
 {
 	static char name[64];
+	char **command = parse_options(argv + 1, FIND);
 
-	opt.command = parse_options(argv + 1, FIND);
-	if (opt.command != NULL) {	/* a copy: the title overwrites argv */
-		snprintf(name, sizeof(name), "%s", base_name(opt.command[0]));
+	opt.command = command;
+	if (command != NULL) {	/* a copy: the title overwrites argv */
+		snprintf(name, sizeof(name), "%s", base_name(command[0]));
 		opt.name = name;
 		if (is_off(getenv("OWNERWRAP")))
-			run_alone();
+			run_alone(command);
 	}
 	read_environment();
 	for (enum pass pass = MESSAGES; pass <= REST; pass++) {
