@@ -82,18 +82,19 @@ fixtures:
 	done
 
 # bats runs tests in parallel only with GNU parallel. They wait more than they
-# compute, hence three for each processor.
+# compute, hence three for each processor; real hosts compute.
+PER = 3
 check: bats-here fixtures .build/ownerwrap-posix
 	@[ -n "$$OWNERWRAP_BIN" ] || $(MAKE) ownerwrap
 	@jobs=; if parallel --version 2>/dev/null </dev/null | \
 		grep -q '^GNU parallel'; then \
 		n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null) || n=1; \
-		jobs="--jobs $$((n * 3))"; fi; \
+		jobs="--jobs $$((n * $(PER)))"; fi; \
 	OWNERWRAP_TEST_MODE='$(MODE)' bats $$jobs $(BATSFLAGS) $(TESTS)
 
 check-hosts:
 	@tests='$(TESTS)'; [ "$$tests" != tests ] || tests=tests/hosts; \
-	$(MAKE) check TESTS="$$tests"
+	$(MAKE) check TESTS="$$tests" PER=1
 
 bats-here:
 	@command -v bats >/dev/null 2>&1 || { echo 'bats is not installed:' \
