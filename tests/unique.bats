@@ -9,7 +9,13 @@ setup() {
 	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR/run
 	mkdir -m 700 run
 	DIR=$XDG_RUNTIME_DIR/ownerwrap
+	THEIRS=
 	new_owner
+}
+
+teardown() {
+	[ -z "$THEIRS" ] || rm -rf "$THEIRS"
+	harness_teardown
 }
 
 # unique LOG [OPTION...] -- [SERVER OPTION...]: a front in the background that
@@ -653,8 +659,9 @@ any_alive() {
 	as_nobody
 	chmod 777 run
 	rm -rf run
-	XDG_RUNTIME_DIR=$(mktemp -d /tmp/owtest.XXXXXX)
-	chown 65534:65534 "$XDG_RUNTIME_DIR"
+	THEIRS=$(mktemp -d /tmp/owtest.XXXXXX)
+	chown 65534:65534 "$THEIRS"
+	XDG_RUNTIME_DIR=$THEIRS
 	for i in 1 2; do
 		start "${NOBODY[@]}" "$OW" --unique x -v -i 0.1 -p $$ -- server -l "log$i"
 		fronts[i]=$PID
@@ -668,7 +675,6 @@ any_alive() {
 	expect_status 0
 	assert_alive "$SERVER"
 	stop "${fronts[2]}"
-	rm -r /tmp/owtest.??????/ownerwrap 2>/dev/null || true
 }
 
 @test "unique: plain POSIX" {
