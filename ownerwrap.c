@@ -3821,7 +3821,7 @@ static bool
 take_pid_file(void)
 {
 	int fd = open_lock(pid_path, O_CREAT, 0644);
-	bool stopping = false;
+	bool stopping = false, removed;
 	char who[64];
 	pid_t pid;
 
@@ -3836,7 +3836,10 @@ take_pid_file(void)
 		return true;
 	}
 	pid = read_pid(fd, &stopping);
+	removed = !is_lock(fd, pid_path);
 	close(fd);
+	if (removed)		/* by who has just ended */
+		return false;
 	if (pid_file.end_ms == 0) {
 		pid_file.end_ms = stop_bound_ms();
 		if (pid_file.end_ms != FOREVER)

@@ -795,3 +795,18 @@ held() { ! flock -n t.pid true || fail 'the lock is free'; }
 	finish "$FRONT"
 	expect_status 124
 }
+
+@test "pid-file: a lock on a file that was removed meanwhile is none, and no refusal" {
+	echo 4711 >t.pid
+	rm -f go go.*
+	start late flock go "$OW" --pid-file ./t.pid -p $$ sh -c 'cp t.pid seen'
+	NEXT=$PID
+	until_true 'ls go.* >/dev/null 2>&1'	# it has opened the file
+	rm t.pid				# as those do who end
+	: >go
+	finish "$NEXT"
+	expect_status 0
+	assert_equal "$(cat "$ERR")" ''
+	[ -s seen ]
+	no_file
+}
