@@ -188,7 +188,8 @@ diagnostics() {
 @test "docs: manual page and README mention no option that does not exist" {
 	help_options | awk '{ print $2 }' | sort -u >known
 	# those of other commands that the examples start
-	printf '%s\n' --bind --port --stdio --init --sig-proxy --watch-bus --user >>known
+	printf '%s\n' --bind --port --stdio --init --sig-proxy --watch-bus --user --arg --embed \
+		--rm >>known
 	{
 		sed '/unknown option/d; s/\\-/-/g; s/Fl -\([a-z]\)/--\1/g' "$man"
 		cat "$readme"
