@@ -75,7 +75,7 @@ fixtures:
 	@for src in tests/fixtures/*.c; do \
 		out=.build/fixtures/$$(basename "$$src" .c); \
 		if [ -f "$$out" ] && [ -z "$$(find "$$src" \
-			tests/fixtures/fixture.h -newer "$$out")" ]; \
+			tests/fixtures/*.h -newer "$$out")" ]; \
 		then continue; fi; \
 		$(CC) $(FIXTURE) -o "$$out.$$$$" "$$src" && \
 		mv -f "$$out.$$$$" "$$out" || exit 1; \
