@@ -7167,9 +7167,33 @@ check_scope(void)
 	}
 }
 
+/* Is there a directory for it?  Of an option's the start says what is wrong. */
+static bool
+has_place(const char *name, const char *value, size_t size)
+{
+	int len = (int)(base_name(value) - value);
+	char dir[PATH_MAX];
+	struct stat st;
+
+	if (option_by_name(name, strlen(name))->given)
+		return true;
+	snprintf(dir, sizeof(dir), "%.*s", len, value);
+	if (strlen(value) < size && (len == 0 || (stat(dir, &st) == 0 &&
+	    S_ISDIR(st.st_mode))))
+		return true;
+	cannot_work(name, "its directory is not there, or it is too long");
+	return false;
+}
+
 static void
 check_share(void)
 {
+	if (opt.share != NULL && !has_place("share", opt.share,
+	    sizeof(share.path)))
+		opt.share = NULL;
+	if (opt.pid_file != NULL && !has_place("pid-file", opt.pid_file,
+	    PATH_MAX))
+		opt.pid_file = NULL;
 	if (opt.share != NULL && opt.leftovers == LEFTOVERS_LEAVE) {
 		if (gives_way("leftovers", "share", "with --share the server's "
 		    "end is the end of all"))

@@ -129,6 +129,22 @@ dead_pid() {
 	done
 }
 
+@test "environment: a path that can't work here is ignored, an option's is refused" {
+	local name value why="its directory is not there, or it is too long"
+	for name in SHARE PID_FILE; do
+		for value in none/x "$(printf %05000d 0)"; do
+			run --separate-stderr env OWNERWRAP_$name="$value" "$OW" true
+			expect_status 0
+			expect_said_match "^ownerwrap\\[true\\]: OWNERWRAP_$name=.*"
+			[ "${#stderr_lines[@]}" = 1 ]
+		done
+		run --separate-stderr env OWNERWRAP_$name=none/x "$OW" true
+		expect_said "ownerwrap[true]: OWNERWRAP_$name=none/x: ignored, can't work here: $why"
+	done
+	run -125 "$OW" --pid-file none/x true
+	run -125 "$OW" --share none/x true
+}
+
 @test "environment: a malformed interval is one line as well" {
 	nopoll "there the option is always given"
 	ignored INTERVAL 0 "$RIGHT_INTERVAL"
