@@ -31,7 +31,7 @@
  *	  unreaped until the end, others are checked behind an exit descriptor;
  *	- no process group is changed where the tree can be listed;
  *	- every descriptor of ours is CLOEXEC, none is 0, 1 or 2;
- *	- handlers only write a note, everything else happens in one loop.
+ *	- a signal is a note to read, and everything happens in one loop.
  *
  * promise			mechanism			sections  cases
  * nothing is left		subreaper, ladder, stand-in	8, 11	  A, C
@@ -48,6 +48,7 @@
 #include <sys/types.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -168,18 +169,15 @@ enum leftovers { LEFTOVERS_STOP, LEFTOVERS_WAIT, LEFTOVERS_LEAVE };
 enum level { VERBOSE, DEFAULT, ORPHANED, REFUSED };
 
 enum note_kind {	/* sender: meaning */
-	NOTE_SIGNAL,	/* handler, front: a signal came */
-	NOTE_SERVER,	/* server before its exec: pid; with descriptor */
-	NOTE_STARTED,	/* supervisor: the exec has succeeded */
-	NOTE_LADDER,	/* supervisor: the ladder began for reason .signo */
+	NOTE_SIGNAL,	/* front: a signal came */
+	NOTE_SERVER,	/* server before its exec: its exit descriptor */
+	NOTE_STARTED,	/* supervisor: stderr is the server's alone now */
 	NOTE_STOP,	/* supervisor: the server was stopped by .signo */
 	NOTE_RESUMED,	/* front: continued after NOTE_STOP */
 	NOTE_ASK,	/* supervisor: send me all the signals you had */
 	NOTE_ALL,	/* front: that was all */
 	NOTE_ORPHAN,	/* front: its parent changed (plain POSIX polling) */
-	NOTE_KEEPER,	/* supervisor: --keep-if runs as .pid, 0 = no more */
-	NOTE_LEAVE,	/* supervisor: status .signo, I stay; front: I go */
-	NOTE_ENDED	/* supervisor: status .signo, final */
+	NOTE_LEAVE	/* supervisor: status .signo, I stay; front: I go */
 };
 
 struct note {
@@ -296,7 +294,8 @@ static struct {		/* this process */
 	enum phase phase;
 	enum reason reason;
 	pid_t pid, sid, front, supervisor;
-	int null_fd, peer, signals[2], exec_fd;
+	int null_fd, peer, exec_fd;
+	int signals[2];		/* to read them; for handlers to write to */
 	int status;		/* the server's, or NO_STATUS */
 	int64_t timer[TIMERS], phase_ms, phase_since_ms;
 	bool again;		/* this phase had its time a second time */
@@ -304,7 +303,6 @@ static struct {		/* this process */
 	bool alone;		/* without the front: --leftovers leave, keeper */
 	bool unowned;		/* the front was killed: no owner counts */
 	bool child;		/* SIGCHLD came */
-	bool is_child;		/* about to exec: signals do what they did */
 	bool early;		/* the server ended before the ladder began */
 	pid_t asker;		/* who sent a signal to the supervisor alone */
 	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
@@ -320,6 +318,19 @@ static struct {		/* this process */
 	struct termios termios;
 } self = { .null_fd = -1, .peer = -1, .signals = { -1, -1 }, .exec_fd = -1,
 	.status = NO_STATUS };
+
+/*
+ * The supervisor's will, in shared memory: what the front must know once the
+ * other has ended.  A message would wake it up each time.
+ */
+static volatile struct {
+	pid_t server;		/* written by itself before its exec */
+	pid_t keeper;		/* --keep-if runs, or 0 */
+	enum reason reason;	/* why the ladder has begun */
+	bool early;		/* ... after the server's end */
+	bool ended;		/* all is done, status is the last word */
+	int status;
+} *will;
 
 static struct {		/* the keepers, while no owner is left */
 	pid_t pid;		/* --keep-if runs; it leads its session */
@@ -428,11 +439,29 @@ list_add(struct list *l, size_t size)
  *			proc_moved, proc_slept, proc_user, proc_is_service,
  *			proc_resident_kib
  * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
+ * Signals		open_signals, catch_signals, own_signals, read_signals,
+ *			hold_signals, release_signals, restore_signals,
+ *			was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, queue_signal, boot_ticks
+ *			write_nowait, boot_ticks, fork_to_exec
  *
  * A call that a platform lacks fails with ENOSYS; the callers stay plain.
  */
+
+static sigset_t inherited_mask;
+
+/* Sent by a process, rather than by the kernel (a key, a fault, a timer)? */
+static bool
+from_process(const struct note *n)
+{
+	return n->code == SI_USER || n->code == SI_QUEUE || n->code < 0;
+}
+
+static bool
+is_terminal_stop(int signo)
+{
+	return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU;
+}
 
 static int
 set_cloexec(int fd)
@@ -456,6 +485,7 @@ close_each(unsigned lo, unsigned hi)
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
 
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -823,6 +853,103 @@ write_nowait(int fd, const char *buf, size_t len)
 
 	return (ssize_t)syscall(SYS_pwritev2, fd, &iov, 1L, -1L, -1L,
 	    RWF_NOWAIT);
+}
+
+/*
+ * vfork(2): our memory is the child's until its exec, for which we wait; no
+ * page is copied.
+ */
+#define fork_to_exec	vfork	/* NOLINT */
+
+/*
+ * All signals stay blocked for good and are read from a signalfd, which gives
+ * whoever reads it its own: front and supervisor share this one.  A blocked
+ * signal is queued even where it is ignored (sig_ignored() in the kernel), so no
+ * disposition changes but CHLD's, which would reap by itself (wait(2)).
+ */
+static bool child_ignored;
+
+static int
+open_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	self.signals[0] = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	return self.signals[0] == -1 ? -1 : 0;
+}
+
+static void
+catch_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &inherited_mask);
+	child_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
+}
+
+static int own_signals(void) { return 0; }
+static void hold_signals(void) { }
+static void release_signals(void) { }
+
+static size_t
+read_signals(struct note *notes, size_t room)
+{
+	struct signalfd_siginfo si[16];
+	ssize_t got = read(self.signals[0], si,
+	    (room < COUNT(si) ? room : COUNT(si)) * sizeof(si[0]));
+	size_t n = got > 0 ? (size_t)got / sizeof(si[0]) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		notes[i] = (struct note){ .kind = NOTE_SIGNAL,
+		    .signo = (int)si[i].ssi_signo, .code = si[i].ssi_code };
+		if (!from_process(&notes[i]))
+			continue;
+		notes[i].pid = (pid_t)si[i].ssi_pid;
+		notes[i].uid = si[i].ssi_uid;
+		notes[i].value.sival_ptr = (void *)(uintptr_t)si[i].ssi_ptr;
+	}
+	return n;
+}
+
+static void swallow(int signo) { (void)signo; }
+
+/*
+ * In a child, before its exec.  A terminal stop in between would hold up who
+ * waits for the exec, and who would see it: a handler, which goes with the exec,
+ * swallows it; the front has it, too, and it is relayed.
+ */
+static void
+restore_signals(void)
+{
+	static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
+
+	for (size_t i = 0; i < COUNT(stops); i++)
+		if (signal(stops[i], swallow) == SIG_IGN)
+			signal(stops[i], SIG_IGN);
+	if (child_ignored)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+}
+
+static bool
+was_ignored(int signo)
+{
+	struct sigaction sa;
+
+	return sigaction(signo, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN;
+}
+
+/* CONT waits to be read, or a terminal stop, which flushes it (signal(7)). */
+static bool
+was_continued(void)
+{
+	sigset_t set;
+
+	return sigpending(&set) == 0 && (sigismember(&set, SIGCONT) ||
+	    sigismember(&set, SIGTSTP) || sigismember(&set, SIGTTIN) ||
+	    sigismember(&set, SIGTTOU));
 }
 
 static int
@@ -1322,6 +1449,137 @@ pair_cloexec(int fd[2])
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1)
 		return -1;
 	return set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
+}
+
+#define fork_to_exec	fork
+
+/*
+ * Caught signals: handlers write notes into a pipe, of which each process has
+ * its own.  Until that stands they are held.
+ */
+static bool inherited_ignored[SIGNALS_END];
+static bool is_child;		/* about to exec: signals do what they did */
+
+/* Did we run again?  A caught terminal stop flushes CONT (signal(7)). */
+static volatile sig_atomic_t continued;
+
+/* The signal for which the pipe had no room; signo is 0 if there is none. */
+static struct note late_signal;
+
+static int
+open_signals(void)
+{
+	return pipe_cloexec(self.signals, O_NONBLOCK);
+}
+
+/* Writes a note and no more; a real fault of ours takes its usual course. */
+static void
+on_any_signal(int signo, siginfo_t *si, void *context)
+{
+	struct note n = { .kind = NOTE_SIGNAL, .signo = signo,
+	    .code = si->si_code };
+	int saved = errno;
+
+	if (is_child) {
+		signal(signo, SIG_DFL);
+		raise(signo);	/* once this returns */
+		return;
+	}
+	if (from_process(&n)) {
+		n.pid = si->si_pid;
+		n.uid = si->si_uid;
+		n.value = si->si_value;
+	} else if (signo == SIGSEGV || signo == SIGBUS || signo == SIGFPE ||
+	    signo == SIGILL) {
+		signal(signo, SIG_DFL);
+		raise(signo);
+	}
+	continued |= signo == SIGCONT || is_terminal_stop(signo);
+	if (write(self.signals[1], &n, sizeof(n)) == -1) {
+		/* Full: the loop takes this one, the others stay pending. */
+		late_signal = n;
+		for (int i = 1; i < SIGNALS_END; i++)
+			sigaddset(&((ucontext_t *)context)->uc_sigmask, i);
+	}
+	errno = saved;
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_RESTART }, old;
+
+	sigfillset(&sa.sa_mask);
+	sigprocmask(SIG_SETMASK, &sa.sa_mask, &inherited_mask);
+	sa.sa_sigaction = on_any_signal;
+	for (int signo = 1; signo < SIGNALS_END; signo++)
+		if (sigaction(signo, &sa, &old) == 0)
+			inherited_ignored[signo] = old.sa_handler == SIG_IGN;
+}
+
+static void
+hold_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+static void
+release_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int
+own_signals(void)
+{
+	close(self.signals[0]);
+	close(self.signals[1]);
+	return open_signals();
+}
+
+static size_t
+read_signals(struct note *notes, size_t room)
+{
+	ssize_t n = read(self.signals[0], notes, room * sizeof(*notes));
+
+	if (n <= 0 && late_signal.signo != 0) {
+		notes[0] = late_signal;
+		late_signal.signo = 0;
+		release_signals();
+		return 1;
+	}
+	return n > 0 ? (size_t)n / sizeof(*notes) : 0;
+}
+
+/*
+ * In a child, before its exec.  What we catch is at its default from the exec
+ * on (execve(2)); until then is_child makes it so.
+ */
+static void
+restore_signals(void)
+{
+	for (int signo = 1; signo < SIGNALS_END; signo++)
+		if (inherited_ignored[signo])
+			signal(signo, SIG_IGN);
+	is_child = true;
+	sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+}
+
+static bool was_ignored(int signo) { return inherited_ignored[signo]; }
+
+static bool
+was_continued(void)
+{
+	bool was = continued;
+
+	continued = false;
+	return was;
 }
 
 static void
@@ -1861,109 +2119,12 @@ hash_bytes(uint64_t hash, const void *bytes, size_t n)
 /* 6 signals and notes                                                      */
 /* ======================================================================== */
 
-static sigset_t inherited_mask;
-static bool inherited_ignored[SIGNALS_END];
-
-/* Sent by a process, rather than by the kernel (a key, a fault, a timer)? */
-static bool
-from_process(const struct note *n)
-{
-	return n->code == SI_USER || n->code == SI_QUEUE || n->code < 0;
-}
-
 /* TERM, INT, HUP, QUIT: what ends a server, so worth the wait for a copy. */
 static bool
 is_ending(int signo)
 {
 	return signo == SIGTERM || signo == SIGINT || signo == SIGHUP ||
 	    signo == SIGQUIT;
-}
-
-static bool
-is_terminal_stop(int signo)
-{
-	return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU;
-}
-
-/*
- * For stop_likewise(): did we run again?  A terminal stop that is caught tells
- * as much as CONT, which it flushes when it comes right after (signal(7)).
- */
-static volatile sig_atomic_t continued;
-
-/* The signal for which the pipe had no room; signo is 0 if there is none. */
-static struct note late_signal;
-
-/* Writes a note and no more; a real fault of ours takes its usual course. */
-static void
-on_any_signal(int signo, siginfo_t *si, void *context)
-{
-	struct note n = { .kind = NOTE_SIGNAL, .signo = signo,
-	    .code = si->si_code };
-	int saved = errno;
-
-	if (self.is_child) {
-		signal(signo, SIG_DFL);
-		raise(signo);	/* once this returns */
-		return;
-	}
-	if (from_process(&n)) {
-		n.pid = si->si_pid;
-		n.uid = si->si_uid;
-		n.value = si->si_value;
-	} else if (signo == SIGSEGV || signo == SIGBUS || signo == SIGFPE ||
-	    signo == SIGILL) {
-		signal(signo, SIG_DFL);
-		raise(signo);
-	}
-	continued |= signo == SIGCONT || is_terminal_stop(signo);
-	if (write(self.signals[1], &n, sizeof(n)) == -1) {
-		/* Full: the loop takes this one, the others stay pending. */
-		late_signal = n;
-		for (int i = 1; i < SIGNALS_END; i++)
-			sigaddset(&((ucontext_t *)context)->uc_sigmask, i);
-	}
-	errno = saved;
-}
-
-/*
- * Block everything, remember what the server must get back, catch everything.
- * From here to each process's own loop nothing is lost: it stays pending.
- */
-static void
-catch_signals(void)
-{
-	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_RESTART }, old;
-
-	sigfillset(&sa.sa_mask);
-	sigprocmask(SIG_SETMASK, &sa.sa_mask, &inherited_mask);
-	sa.sa_sigaction = on_any_signal;
-	for (int signo = 1; signo < SIGNALS_END; signo++)
-		if (sigaction(signo, &sa, &old) == 0)
-			inherited_ignored[signo] = old.sa_handler == SIG_IGN;
-}
-
-static void
-unblock_signals(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/*
- * In the server, before its exec.  Async-signal-safe.  What we catch is at its
- * default from the exec on (execve(2)); until then is_child makes it so.
- */
-static void
-restore_signals(void)
-{
-	for (int signo = 1; signo < SIGNALS_END; signo++)
-		if (inherited_ignored[signo])
-			signal(signo, SIG_IGN);
-	self.is_child = true;
-	sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
 }
 
 /*
@@ -1990,26 +2151,23 @@ tell_peer(enum note_kind kind, int signo)
 	send_note(&n);
 }
 
-/* The server's first words, with an exit descriptor if fd is one. */
+/* An exit descriptor of the server, from itself, for the front. */
 static void
-introduce_server(int fd)
+hand_over(int fd)
 {
-	struct note n = { .kind = NOTE_SERVER, .pid = getpid() };
+	struct note n = { .kind = NOTE_SERVER };
 	struct iovec iov = { .iov_base = &n, .iov_len = sizeof(n) };
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = { .room = { 0 } };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+	    .msg_control = control.room, .msg_controllen = sizeof(control) };
 
-	if (fd != -1) {
-		msg.msg_control = control.room;
-		msg.msg_controllen = sizeof(control.room);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-	}
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
 	sendmsg(self.peer, &msg, MSG_NOSIGNAL);
 }
 
@@ -3047,16 +3205,16 @@ static void become_server(int errno_fd, pid_t parent)
 static void
 become_server(int errno_fd, pid_t parent)
 {
-	int error, fd = -1;
+	int error, fd;
 
+	will->server = getpid();
 	die_with_parent(opt.signal);
 	if (getppid() != parent)
 		_exit(NOT_STARTED);
 	if (self.own_group)
 		setpgid(0, 0);
-	if (!self.front_adopts)
-		fd = exit_open(getpid());
-	introduce_server(fd);
+	if (!self.front_adopts && (fd = exit_open(getpid())) != -1)
+		hand_over(fd);
 	if (names_listener)
 		write_pid(listen_pid);
 	if (names_watchdog)
@@ -4360,9 +4518,6 @@ say_reason(void)
 static void
 begin(enum reason reason)
 {
-	struct note n = { .kind = NOTE_LADDER, .signo = (int)reason,
-	    .code = server.ended };
-
 	if (reason == FRONT_KILLED) {
 		self.hurry = true;
 		if (in_ladder() && step_ms(self.phase) != FOREVER)
@@ -4379,8 +4534,10 @@ begin(enum reason reason)
 		self.reason = reason;
 		self.early = server.ended;
 	}
-	if (self.role == SUPERVISOR)
-		send_note(&n);
+	if (self.role == SUPERVISOR) {
+		will->early = self.early;
+		will->reason = self.reason;
+	}
 	say_reason();
 	enter(opt.signal == SIGKILL ? FORCED : ASKED);
 }
@@ -5022,18 +5179,12 @@ kill_keeper_session(void)
 	}
 }
 
-/*
- * The front must end it, too, if it stands in.  A stopped one does not read:
- * what is said every interval would leave no room for its last note.
- */
+/* The front must end it, too, if it stands in. */
 static void
 set_keeper(pid_t pid)
 {
-	struct note n = { .kind = NOTE_KEEPER, .pid = pid };
-
 	keeper.pid = pid;
-	if (self.front_stops == 0 && !is_stopped(self.front, false))
-		send_note(&n);
+	will->keeper = pid;
 }
 
 /* The server's environment, before the title overwrites it. */
@@ -5108,20 +5259,15 @@ hang_ms(void)
 	return opt.interval_ms > HANG_MS ? opt.interval_ms : HANG_MS;
 }
 
-/*
- * Signals stay blocked until the exec: a handler of ours would write into the
- * supervisor's pipe.
- */
+/* Signals are held until the exec: a handler would write into our pipe. */
 static void
 start_keeper(void)
 {
-	sigset_t all, old;
 	pid_t pid, parent = getpid();
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old);
+	hold_signals();
 	if (keeper.env == NULL || (pid = fork()) == -1) {
-		sigprocmask(SIG_SETMASK, &old, NULL);
+		release_signals();
 		kept("--keep-if can't be started");
 		return;
 	}
@@ -5129,7 +5275,7 @@ start_keeper(void)
 		become_keeper(parent);
 	set_keeper(pid);
 	keeper.killed = false;
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	release_signals();
 	set_timer(T_KEEP, hang_ms());
 }
 
@@ -5302,9 +5448,10 @@ on_started(void)
 	char list[256];
 
 	server.exec_ms = now_ms();
-	tell_peer(NOTE_STARTED, 0);
-	if (self.stderr_shared)
+	if (self.stderr_shared) {
+		tell_peer(NOTE_STARTED, 0);
 		leave_stderr();
+	}
 	name_owners();
 	say_started();
 	if (opt.share != NULL)
@@ -5405,25 +5552,20 @@ reap(void)
 
 /* --- the front ----------------------------------------------------------- */
 
-/*
- * Stop as the server did, so that the host's shell sees it; unless the server
- * runs again by now: a note waits while we are stopped.  In an orphaned group
- * the kernel discards terminal stops (setpgid(2)): we ran on, SIGSTOP stops.
- */
+/* As if nothing of ours were in the way; it returns where that is no end. */
 static void
-stop_likewise(int signo)
+raise_plainly(int signo)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
+	sigset_t set, mask;
 
-	continued = !is_stopped(server.pid, true);
-	if (!continued && signo != SIGSTOP) {
-		sigaction(signo, &dfl, &old);
-		raise(signo);
-		sigaction(signo, &old, NULL);
-	}
-	if (!continued)
-		raise(SIGSTOP);
-	tell_peer(NOTE_RESUMED, 0);
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	sigaction(signo, &dfl, &old);
+	raise(signo);
+	sigprocmask(SIG_UNBLOCK, &set, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(signo, &old, NULL);
 }
 
 static void finish(int status) __attribute__((noreturn));
@@ -5436,44 +5578,28 @@ static void
 finish(int status)
 {
 	struct rlimit none = { 0, 0 };
-	int signo = status - BY_SIGNAL;
-	sigset_t set;
 
 	if (status < BY_SIGNAL)
 		exit(status);
 	setrlimit(RLIMIT_CORE, &none);
 	never_dump();
-	signal(signo, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, signo);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(signo);
-	exit(128 + signo);
+	raise_plainly(status - BY_SIGNAL);
+	exit(128 + status - BY_SIGNAL);
 }
 
-/* Everything the handlers wrote, before anything a peer wrote. */
+/* All that came, before anything a peer wrote. */
 static void
 drain_signals(void (*on_signal)(const struct note *))
 {
 	struct note notes[16];
-	ssize_t n;
+	size_t n;
 
-	for (;;) {
-		n = read(self.signals[0], notes, sizeof(notes));
-		if (n <= 0 && late_signal.signo != 0) {
-			notes[0] = late_signal;
-			late_signal.signo = 0;
-			unblock_signals();
-			n = sizeof(notes[0]);
-		}
-		if (n <= 0)
-			return;
-		for (size_t i = 0; i < (size_t)n / sizeof(notes[0]); i++)
+	while ((n = read_signals(notes, COUNT(notes))) > 0)
+		for (size_t i = 0; i < n; i++)
 			if (notes[i].signo == SIGCHLD)
 				self.child = true;	/* forged: harmless */
 			else
 				on_signal(&notes[i]);
-	}
 }
 
 static void
@@ -5483,23 +5609,31 @@ front_signal(const struct note *n)
 		send_note(n);
 }
 
+/*
+ * Stop as the server did, so that the host's shell sees it; unless the server
+ * runs again by now: a note waits while we are stopped.  In an orphaned group
+ * the kernel discards terminal stops (setpgid(2)): we ran on, SIGSTOP stops.
+ */
+static void
+stop_likewise(int signo)
+{
+	drain_signals(front_signal);	/* what comes from now on counts */
+	was_continued();
+	if (is_stopped(will->server, true)) {
+		if (signo != SIGSTOP)
+			raise_plainly(signo);
+		if (!was_continued())
+			raise(SIGSTOP);
+	}
+	tell_peer(NOTE_RESUMED, 0);
+}
+
 static void
 front_note(const struct note *n)
 {
 	switch (n->kind) {
-	case NOTE_SERVER:
-		server.pid = n->pid;
-		break;
 	case NOTE_STARTED:
-		if (self.stderr_shared)
-			leave_stderr();
-		break;
-	case NOTE_LADDER:
-		self.reason = (enum reason)n->signo;
-		self.early = n->code != 0;
-		break;
-	case NOTE_KEEPER:
-		keeper.pid = n->pid;
+		leave_stderr();
 		break;
 	case NOTE_STOP:
 		stop_likewise(n->signo);
@@ -5511,11 +5645,6 @@ front_note(const struct note *n)
 	case NOTE_LEAVE:
 		tell_peer(NOTE_LEAVE, 0);
 		finish(n->signo);
-	case NOTE_ENDED:
-		while (waitpid(self.supervisor, NULL, 0) == -1 &&
-		    errno == EINTR)
-			continue;
-		finish(n->signo);
 	default:	/* not for this side */
 		break;
 	}
@@ -5523,23 +5652,24 @@ front_note(const struct note *n)
 
 /*
  * The supervisor was killed.  The kernel gave us its children and gave the
- * server the stop signal; the same ladder goes on from step 1.
+ * server the stop signal; the same ladder goes on from step 1.  The server has
+ * its say first: it holds the other end until its exec.
  */
 static void
 stand_in(void)
 {
 	struct note notes[8];
-	int n;
+	int n, came;
 
-	/* all that was said; for the pid the child, too, has its say first */
-	do {
-		n = receive_notes(notes, COUNT(notes),
-		    server.pid == 0 ? 0 : MSG_DONTWAIT);
+	while ((n = receive_notes(notes, COUNT(notes), 0)) != -1)
 		for (int i = 0; i < n; i++)
 			front_note(&notes[i]);
-	} while (n > 0 || (n == 0 && server.pid == 0));
 	close(self.peer);
 	self.peer = -1;
+	server.pid = will->server;
+	keeper.pid = will->keeper;
+	self.reason = will->reason;
+	self.early = will->early;
 	if (server.pid == 0)
 		refuse(NOT_STARTED, "the supervisor was killed before the "
 		    "server was started");
@@ -5550,11 +5680,11 @@ stand_in(void)
 		    (int)server.pid);
 		finish(final_status());
 	}
-	n = kernel_told(server.pid);
-	if (n != 0)
+	came = kernel_told(server.pid);
+	if (came != 0)
 		server.told_ms = now_ms();
 	begin(SUPERVISOR_KILLED);	/* ends --keep-if, too */
-	if (n == -1)
+	if (came == -1)
 		set_timer(T_ASK, DROPPED_MS);
 	self.child = true;
 }
@@ -5856,7 +5986,7 @@ add_hold(int fd)
 		owner_open(o);
 	if (opt.log_fd != -1)
 		say(VERBOSE, "%s attached", holder_label(pid, who));
-	if (self.phase != STARTING)
+	if (self.phase != STARTING && share.error == 0)
 		greet(o);
 	if (o->gone)
 		drop_hold(n_owners - 1);
@@ -6004,12 +6134,10 @@ become_pair(int pair[2])
 static int
 start_pair(int pair[2])
 {
-	sigset_t all;
 	pid_t pid;
 	int status = 0;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	hold_signals();
 	if ((pid = fork()) == 0) {
 		if ((pid = fork()) == 0) {
 			become_pair(pair);
@@ -6029,7 +6157,7 @@ start_pair(int pair[2])
 	share.lock_fd = share.listen_fd = pid_file.fd = -1;
 	share.started = true;
 	share.since_ms = now_ms();
-	unblock_signals();
+	release_signals();
 	return 0;
 }
 
@@ -6138,17 +6266,12 @@ leave_server(void)
 static void
 holder_signal(const struct note *n)
 {
-	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
-
-	if (n->pid == self.pid || inherited_ignored[n->signo])
+	if (n->pid == self.pid || was_ignored(n->signo))
 		return;
 	if (is_ending(n->signo))
 		finish(BY_SIGNAL + n->signo);
-	if (is_terminal_stop(n->signo)) {
-		sigaction(n->signo, &dfl, &old);
-		raise(n->signo);
-		sigaction(n->signo, &old, NULL);
-	}
+	if (is_terminal_stop(n->signo))
+		raise_plainly(n->signo);
 }
 
 static void
@@ -6312,6 +6435,17 @@ static const struct {
 	[HOLDER] = { holder_signal, NULL }
 };
 
+/* The other end is closed: its end comes next, or came. */
+static void
+lose_supervisor(void)
+{
+	while (waitpid(self.supervisor, NULL, 0) == -1 && errno == EINTR)
+		continue;
+	if (will->ended)
+		finish(will->status);
+	stand_in();
+}
+
 static void
 on_peer(void)
 {
@@ -6332,7 +6466,7 @@ on_peer(void)
 		begin(FRONT_KILLED);
 		leave_stderr();		/* its reader waits for the end of it */
 	} else if (self.role == FRONT)
-		self.child = true;	/* its end comes next, or came */
+		lose_supervisor();
 }
 
 /* Somebody's child ended: in the front only the supervisor's end matters. */
@@ -6353,9 +6487,9 @@ on_end(void)
 		si.si_pid = 0;	/* a container's orphans are its init's */
 	}
 	si.si_pid = 0;
-	if (waitid(P_PID, (id_t)self.supervisor, &si, WEXITED | WNOHANG) == 0 &&
-	    si.si_pid != 0)
-		stand_in();
+	if (waitid(P_PID, (id_t)self.supervisor, &si, WEXITED | WNOHANG |
+	    WNOWAIT) == 0 && si.si_pid != 0)
+		lose_supervisor();
 }
 
 /*
@@ -7259,6 +7393,8 @@ parse(char **argv)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 }
 
+static const char too_few[] = "5 free descriptors are needed: %s";
+
 /*
  * Fill 0 to 2 where they are closed, so that nothing of ours lands there; the
  * exec closes them again.  Done before any other descriptor is opened.
@@ -7275,8 +7411,7 @@ reserve_descriptors(void)
 			self.stderr_taken = false;
 	} while (self.null_fd != -1 && self.null_fd <= STDERR_FILENO);
 	if (self.null_fd == -1)
-		refuse(NOT_STARTED, "5 free descriptors are needed: %s",
-		    strerror(errno));
+		refuse(NOT_STARTED, too_few, strerror(errno));
 }
 
 /* Is fd 2 the pipe or socket of 0 or 1, so the protocol's? */
@@ -7364,29 +7499,36 @@ open_owners(void)
 		refuse_missing_owners();
 }
 
-/*
- * Self-pipe and socketpair.  Where owners took the last descriptors they are
- * polled instead.
- */
+/* errno is about descriptors: owners who have some are polled instead. */
+static bool
+free_descriptors(void)
+{
+	bool some = false;
+
+	if (errno != EMFILE && errno != ENFILE)
+		return false;
+	for (int i = 0; i < n_owners; i++)
+		if (owners[i].fd != -1 && owners[i].number == -1) {
+			some = close(owners[i].fd) == 0;
+			owners[i].fd = -1;
+			owners[i].gone = owner_gone(&owners[i]);
+		}
+	return some;
+}
+
+/* For the peer and for signals. */
 static void
 open_channels(int pair[2])
 {
-	for (int tries = 0; ; tries++) {
-		if (pipe_cloexec(self.signals, O_NONBLOCK) == 0) {
-			if (pair_cloexec(pair) == 0)
+	for (;;) {
+		if (pair_cloexec(pair) == 0) {
+			if (open_signals() == 0)
 				return;
-			close(self.signals[0]);
-			close(self.signals[1]);
+			close(pair[0]);
+			close(pair[1]);
 		}
-		if (tries > 0 || (errno != EMFILE && errno != ENFILE))
-			refuse(NOT_STARTED, "5 free descriptors are needed: "
-			    "%s", strerror(errno));
-		for (int i = 0; i < n_owners; i++)
-			if (owners[i].fd != -1 && owners[i].number == -1) {
-				close(owners[i].fd);
-				owners[i].fd = -1;
-				owners[i].gone = owner_gone(&owners[i]);
-			}
+		if (!free_descriptors())
+			refuse(NOT_STARTED, too_few, strerror(errno));
 	}
 }
 
@@ -7432,18 +7574,15 @@ find_files(void)
 static void
 wait_turn(int pair[2])
 {
-	sigset_t all;
-
 	self.role = HOLDER;
 	self.phase = RUNNING;
 	share_pair = pair;
 	name_owners();		/* one may go while we wait; their start times */
 	find_files();
 	set_timer(T_TRY, 0);
-	unblock_signals();
+	release_signals();
 	loop();
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	hold_signals();
 	stop_timers();
 	self.role = FRONT;
 }
@@ -7456,7 +7595,8 @@ conclude(void)
 {
 	siginfo_t si;
 
-	tell_peer(NOTE_ENDED, final_status());
+	will->status = final_status();
+	will->ended = true;
 	if (server.pid != 0)	/* D state: it is not waited for */
 		waitid(P_PID, (id_t)server.pid, &si,
 		    WEXITED | (server.ended ? 0 : WNOHANG));
@@ -7466,28 +7606,30 @@ conclude(void)
 		send_signal(self.front, SIGCONT);
 }
 
-/* The supervisor's life.  All signals are blocked until its own pipe stands. */
+/* The supervisor's life.  Signals are held until those it gets are its own. */
 static void
 supervise(void)
 {
 	int fd[2];
+	bool piped;
 
 	self.role = SUPERVISOR;
 	self.phase = STARTING;
 	self.pid = self.supervisor = getpid();
 	self.adopts = opt.scope != SCOPE_PROCESS && adopt_orphans() == 0;
-	close(self.signals[0]);
-	close(self.signals[1]);
 	if (unique.fd != -1 && !lock_bytes(F_WRLCK, SUPERVISOR_BYTE, 1))
 		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
-	if (pipe_cloexec(fd, O_NONBLOCK) == -1 ||
-	    (server.pid = fork()) == -1) {
-		say(REFUSED, "the server can't be forked: %s", strerror(errno));
+	while (!(piped = pipe_cloexec(fd, O_NONBLOCK) == 0) &&
+	    free_descriptors())
+		continue;
+	if (!piped || (server.pid = fork_to_exec()) == -1) {
+		say(REFUSED, piped ? "the server can't be forked: %s" : too_few,
+		    strerror(errno));
 		server.pid = 0;
 		self.status = NOT_STARTED;
 		conclude();
-		exit(0);
+		_exit(0);
 	}
 	if (server.pid == 0)
 		become_server(fd[1], self.pid);
@@ -7497,17 +7639,18 @@ supervise(void)
 	self.exec_fd = fd[0];
 	if (opt.share != NULL)
 		raise_limit();
-	if (pipe_cloexec(self.signals, O_NONBLOCK) == -1) {
+	if (own_signals() == -1) {
 		say(REFUSED, "no descriptors: %s", strerror(errno));
 		send_signal(server.pid, SIGKILL);	/* ENFILE */
 		exit(NOT_STARTED);
 	}
 	drop_inherited();
 	name_process("ow-supervisor");
-	unblock_signals();
+	release_signals();
+	on_exec();
 	loop();
 	conclude();
-	exit(0);
+	_exit(0);
 }
 
 /* May the front adopt, too?  Not if an exec'd shell left it children. */
@@ -7527,7 +7670,9 @@ start_supervisor(int pair[2])
 	self.front = self.pid;
 	mark_pid_file(false);
 	self.adopts = self.front_adopts = may_adopt();
-	self.supervisor = fork();
+	will = mmap(NULL, sizeof(*will), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	self.supervisor = will == MAP_FAILED ? -1 : fork();
 	if (self.supervisor == -1)
 		refuse(NOT_STARTED, "the supervisor can't be forked: %s",
 		    strerror(errno));
@@ -7537,7 +7682,7 @@ start_supervisor(int pair[2])
 		supervise();
 	self.phase = RUNNING;
 	drop_inherited();
-	unblock_signals();
+	release_signals();
 }
 
 int
