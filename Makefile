@@ -102,12 +102,14 @@ bats-here:
 		>&2; exit 1; }
 
 # Reports go to files: the supervisor's status is nobody's exit status. Signals
-# stay ownerwrap's own, whose tests send it SEGV and the like.
+# stay ownerwrap's own, whose tests send it SEGV and the like. Leaks are left to
+# valgrind: for them the sanitizer stops the process from another one at its end,
+# and if a test kills that one, it reports an error, or waits for ever.
 sanitize: .build/ownerwrap-asan all fixtures
 	@rm -rf .build/reports && mkdir -m 1777 .build/reports
 	@log=log_path=$$PWD/.build/reports/report; \
 	OWNERWRAP_BIN="$$PWD/.build/ownerwrap-asan" OWNERWRAP_SANITIZED=1 \
-	ASAN_OPTIONS="$$log:detect_leaks=1:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0" \
+	ASAN_OPTIONS="$$log:detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0" \
 	UBSAN_OPTIONS="$$log:print_stacktrace=1" $(MAKE) check; \
 	status=$$?; cat .build/reports/* 2>/dev/null && status=1; exit $$status
 	sh tests/valgrind.sh
