@@ -47,6 +47,7 @@ STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wswitch \
 FIXTURE = -std=c11 -D_GNU_SOURCE -Wall -Wextra -O1 -pthread
 ASAN = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
+ASAN_RUN = detect_leaks=0:disable_coredump=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0
 
 all: ownerwrap
 
@@ -65,9 +66,14 @@ ownerwrap-static: ownerwrap.c
 	@mkdir -p .build
 	$(COMPILE) -DOWNERWRAP_PLATFORM_POSIX -o $@ ownerwrap.c $(LDLIBS)
 
-.build/ownerwrap-asan: ownerwrap.c
+# The options are compiled in: they come from /proc otherwise, which tests hide.
+# Signals stay ownerwrap's own, whose tests send it SEGV and the like. Leaks are
+# left to valgrind: for them the sanitizer stops the process from another one at
+# its end, and if a test kills that one, it reports an error, or waits for ever.
+.build/ownerwrap-asan: ownerwrap.c Makefile
 	@mkdir -p .build
-	$(CC) $(CPPFLAGS) $(ASAN) $(LDFLAGS) -o $@ ownerwrap.c $(LDLIBS)
+	echo 'const char *__asan_default_options(void) { return "$(ASAN_RUN)"; }' | \
+	$(CC) $(CPPFLAGS) $(ASAN) $(LDFLAGS) -o $@ ownerwrap.c -x c - $(LDLIBS)
 
 # Written beside and moved, since a running test may hold the old one.
 fixtures:
@@ -101,16 +107,13 @@ bats-here:
 		'apt install bats, brew install bats-core, or npm install -g bats' \
 		>&2; exit 1; }
 
-# Reports go to files: the supervisor's status is nobody's exit status. Signals
-# stay ownerwrap's own, whose tests send it SEGV and the like. Leaks are left to
-# valgrind: for them the sanitizer stops the process from another one at its end,
-# and if a test kills that one, it reports an error, or waits for ever.
+# Reports go to files: the supervisor's status is nobody's exit status.
 sanitize: .build/ownerwrap-asan all fixtures
 	@rm -rf .build/reports && mkdir -m 1777 .build/reports
 	@log=log_path=$$PWD/.build/reports/report; \
 	OWNERWRAP_BIN="$$PWD/.build/ownerwrap-asan" OWNERWRAP_SANITIZED=1 \
-	ASAN_OPTIONS="$$log:detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0" \
-	UBSAN_OPTIONS="$$log:print_stacktrace=1" $(MAKE) check; \
+	ASAN_OPTIONS="$$log" UBSAN_OPTIONS="$$log:print_stacktrace=1" \
+	$(MAKE) check; \
 	status=$$?; cat .build/reports/* 2>/dev/null && status=1; exit $$status
 	sh tests/valgrind.sh
 

@@ -361,7 +361,6 @@ polled_by() {
 
 @test "detect: pidfd_open has no descriptor: polling (67)" {
 	polled_by deny EMFILE pidfd_open --
-	nosan 'the sanitizer needs descriptors'
 	new_owner
 	start limits fds=5 -- "$OWNERWRAP_BIN" -v -i 0.1 -p "$OWNER" -g 0 -- sleep 300
 	FRONT=$PID
@@ -397,7 +396,6 @@ polled_by() {
 }
 
 @test "detect: too few descriptors are one line and 125 (67, 76)" {
-	nosan 'the sanitizer needs descriptors'
 	for n in 1 2 3 4; do	# one is the dynamic linker's
 		run limits fds=$n -- "$OWNERWRAP_BIN" -p $$ -- touch started
 		expect_status 125
@@ -440,7 +438,6 @@ polled_by() {
 
 @test "detect: too many processes of this user are one line and 125 (76)" {
 	local as=()
-	nosan 'the sanitizer starts processes'
 	cp "$OWNERWRAP_BIN" "$FIXTURES/limits" .
 	# Root is not limited; and only an otherwise unused uid can be counted.
 	privileged 'to be a user without other processes'

@@ -246,7 +246,6 @@ server_of() {
 }
 
 @test "descriptors: with fewer than 5 free ones there is one line and 125 (67)" {
-	nosan "the leak check needs descriptors of its own"
 	for free in 4 3 2 1; do
 		for owner in "" "-p $$"; do
 			# shellcheck disable=SC2086
@@ -280,7 +279,6 @@ server_of() {
 }
 
 @test "descriptors: no process for the supervisor: one line, 125, nothing left" {
-	nosan "the leak check needs a process of its own"
 	for error in EAGAIN ENOMEM; do
 		run --separate-stderr deny $error fork -- "$OW" touch started
 		expect_status 125
@@ -302,7 +300,6 @@ limited() {
 }
 
 @test "descriptors: ulimit -u exhausted: one line, 125, nothing left" {
-	nosan "the leak check needs a process of its own"
 	limited nproc=1 touch started
 	expect_status 125
 	expect_said "ownerwrap[touch]: the supervisor can't be forked: Resource temporarily unavailable"

@@ -657,7 +657,7 @@ unix() {
 }
 
 @test "idle: refused where there is no usable /proc" {
-	nosan "its leak check needs /proc"
+	nosan 'the sanitizer misses /proc, and says so'
 	hide_proc
 	run "${HIDDEN[@]}" "$OW" --max-idle 5 touch started
 	expect_status 125
@@ -701,7 +701,6 @@ unix() {
 }
 
 @test "idle: with it, the supervisor wakes up once an interval, the front never (75)" {
-	nosan 'its waits are not only ours'
 	nopoll 'it looks for the owner too'
 	owned -i 0.5 --max-idle 60 -- server -l log -p
 	its_supervisor

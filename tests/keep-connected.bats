@@ -434,7 +434,7 @@ WHY="can't work here: the sockets of processes can't be listed: --keep-if can as
 }
 
 @test "keep-connected: without /proc it says to use --keep-if" {
-	nosan 'the leak check needs /proc'
+	nosan 'the sanitizer misses /proc, and says so'
 	hide_proc
 	run --separate-stderr "${HIDDEN[@]}" "$OW" -p $$ --keep-connected \
 		touch started

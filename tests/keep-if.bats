@@ -97,7 +97,6 @@ keeps_and_stops() {
 }
 
 @test "keep-if: without /proc a server is kept, and stopped" {
-	nosan 'the leak check needs /proc'
 	hide_proc
 	VIA=("${HIDDEN[@]}")
 	keeps_and_stops

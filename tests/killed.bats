@@ -407,7 +407,6 @@ load helper
 }
 
 @test "supervisor killed: without /proc the server is told once (89)" {
-	nosan "the leak check needs /proc"
 	hide_proc
 	owned=("$OW" -- server -l log -t 1300 -e 7)
 	start setsid "${HIDDEN[@]}" "${owned[@]}"
@@ -421,7 +420,6 @@ load helper
 }
 
 @test "supervisor killed: without /proc a server out of the kernel's reach is told after 1 s (89)" {
-	nosan "the leak check needs /proc"
 	as_nobody
 	hide_proc
 	start setsid "${HIDDEN[@]}" "$OW" -- "${NOBODY[@]}" server -l log -e 7

@@ -412,7 +412,7 @@ listed() {
 # --- where processes can't be listed ----------------------------------------
 
 @test "orphans: without /proc it can't work: 125, as a variable a line" {
-	nosan "a sanitizer needs /proc"
+	nosan 'the sanitizer misses /proc, and says so'
 	hide_proc
 	run --separate-stderr "${HIDDEN[@]}" "$OW" --orphans x
 	expect_status 125

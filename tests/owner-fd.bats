@@ -639,7 +639,6 @@ no_end() {
 }
 
 @test "owner-fd: it works without /proc" {
-	nosan 'the sanitizer needs /proc'
 	hide_proc
 	AS=("${HIDDEN[@]}")
 	at_end read 9 -g 0 -- server -l log

@@ -515,7 +515,7 @@ found() {
 }
 
 @test "owner-name: where processes can't be listed: 125, a variable is one line" {
-	nosan 'the sanitizer needs /proc'
+	nosan 'the sanitizer misses /proc, and says so'
 	hide_proc
 	run --separate-stderr "${HIDDEN[@]}" "$OW" -n my-editor -- touch started
 	expect_status 125

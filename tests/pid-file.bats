@@ -768,7 +768,6 @@ held() { ! flock -n t.pid true || fail 'the lock is free'; }
 # --- races ------------------------------------------------------------------
 
 @test "pid-file: two starts never run together: 500 races of starts, stops and kills" {
-	nosan 'a killed search for leaks never ends'
 	run pidraces -n 500 "$FILE" "$OW"
 	echo "$output"
 	expect_status 0

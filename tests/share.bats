@@ -708,7 +708,6 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 }
 
 @test "share: who holds during a stop by --max-idle gets 124" {
-	nosan 'what it does is activity'
 	first --max-idle 1.5 -i 0.1 -- -e 3
 	more --
 	hold
@@ -974,7 +973,6 @@ talk_once() {
 }
 
 @test "share: two never run at once: 500 races of starts, stops and kills" {
-	nosan 'too slow'
 	mkdir -m 700 "$DIR"
 	run races -n 500 "$SOCK" "$OW"
 	expect_status 0
@@ -1511,7 +1509,6 @@ in_call() { until_true "ls go.${1-*} >/dev/null 2>&1"; }
 }
 
 @test "share: a start that is refused leaves nothing" {
-	nosan 'its search for leaks forks, too'
 	mkdir -m 700 "$DIR"
 	run --separate-stderr deny EAGAIN fork -- "$OW" --share t touch started
 	expect_status 125

@@ -79,7 +79,6 @@ while_orphaned() {
 }
 
 @test "status: a core is dumped once, by the server (51)" {
-	nosan "sanitizers allow no core"
 	[ "$(cat /proc/sys/kernel/core_pattern)" = core ] ||
 		skip "the core pattern is not a file in the directory"
 	command=(sig default all unblock all -- limits core=unlimited --)

@@ -317,7 +317,6 @@ descendants() {
 }
 
 @test "scope: in a group of its own the server's group is stopped (25)" {
-	nosan "the leak check needs /proc"
 	hide_proc
 	start setsid "${HIDDEN[@]}" "$OW" -k 0.4 -- \
 		server -l log -g plain -g deaf
