@@ -189,7 +189,7 @@ diagnostics() {
 	help_options | awk '{ print $2 }' | sort -u >known
 	# those of other commands that the examples start
 	printf '%s\n' --bind --port --stdio --init --sig-proxy --watch-bus --user --arg --embed \
-		--rm >>known
+		--rm --pdeathsig --die-with-parent --unshare-pid >>known
 	{
 		sed '/unknown option/d; s/\\-/-/g; s/Fl -\([a-z]\)/--\1/g' "$man"
 		cat "$readme"
@@ -305,6 +305,44 @@ diagnostics() {
 		/<!-- end of demo output -->/ { on = 0 }
 		on && /ms/ { n++ }
 		END { exit n < 3 }' "$readme"
+}
+
+# What README says of the others is what a run of tests/compare.sh has printed; a
+# run is not repeated here, but who and what is in it.
+@test "docs: the README compares whom, and in what, tests/compare.sh does" {
+	local compare=$ROOT/tests/compare.sh
+	readme_section "Why not tini, setpriv, bwrap …?" >section
+	# The first word after `compare`, which may be quoted.
+	sed -n "s/^compare '\([^']*\)' .*/\1/p; s/^compare \([a-z-]*\) .*/\1/p" \
+		"$compare" >a
+	sed -n 's/^| `\(.*\)` |.*/\1/p' section >b
+	[ "$(wc -l <a)" -ge 9 ]
+	diff a b
+	# shellcheck disable=SC1090
+	. <(sed -n '/^titles=(/,/^)/p' "$compare")
+	for n in "${!titles[@]}"; do
+		echo "$((n + 1)). ${titles[n]}"
+	done >a
+	grep '^[0-9]\. ' section >b
+	diff a b
+	# As many verdicts as titles, of its own words; ownerwrap's are all ok.
+	awk -F ' *[|] *' -v n="${#titles[@]}" '/^[|] `/ {
+		if (NF != n + 3) bad = 1
+		for (i = 3; i < NF; i++)
+			if ($i !~ /^(ok|LEFT|ENDED|KILL)$/ ||
+			    $2 ~ /^`ownerwrap/ && $i != "ok") bad = 1
+		if (bad) { print; exit 1 }
+	}' section
+}
+
+@test "docs: the README has the rows of the benchmark" {
+	sed -n 's/^\t\[[A-Z]*\] = { "\([a-z]*\)", [a-z_]* }.*/\1/p' \
+		"$ROOT/tests/bench/bench.c" >a
+	[ "$(wc -l <a)" -ge 11 ]
+	readme_section "How fast, how small" |
+		sed -n '/<!-- bench output -->/,/<!-- end of bench output -->/s/^| \([a-z]*\) | .*/\1/p' |
+		sed 1d >b
+	diff a b
 }
 
 @test "docs: the manual page is clean for mandoc" {
