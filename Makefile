@@ -41,7 +41,8 @@ COUNT ?= 2000
 
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
 # Small: few pages, and few segments, are what a start and a fork cost.
-STATIC = -static -Os -fno-asynchronous-unwind-tables -Wl,-z,noseparate-code
+STATIC = -static -fno-pie -Os -fno-asynchronous-unwind-tables \
+	-Wl,--gc-sections,-z,noseparate-code,-z,norelro
 STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wswitch \
 	-Werror
 FIXTURE = -std=c11 -D_GNU_SOURCE -Wall -Wextra -O1 -pthread
