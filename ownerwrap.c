@@ -64,7 +64,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -380,7 +379,6 @@ static struct {		/* --share */
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
 
 static char *pid_path, *unique_path;
-static regex_t orphans;	/* what --orphans looks for */
 
 static struct {		/* --pid-file */
 	int fd;
@@ -4254,6 +4252,383 @@ sweep_one(const char *pattern)
 		    pattern);
 }
 
+/* --- patterns ----------------------------------------------------------- */
+/*
+ * POSIX's extended regular expressions, of bytes.  A pattern becomes a row of
+ * states.  A text is in many of them at once: each of its bytes leads from all
+ * of these to all that can follow, so no pattern takes long.  What POSIX leaves
+ * undefined is refused, but for a repetition of a repetition, and for a group
+ * or an alternative that is empty.
+ */
+
+#define STATES_MAX	4096
+#define GROUPS_MAX	64	/* one in another */
+#define REPEAT_MAX	255	/* RE_DUP_MAX of POSIX */
+#define MANY		(-1)
+
+enum op {
+	BYTE,		/* the next state, if the text has one of the set */
+	BEGINNING,	/* ^: the next state, if nothing was read */
+	END,		/* $: the next state, if nothing is left */
+	BRANCH		/* two states, maybe the same */
+};
+
+struct state {
+	enum op op;
+	int to[2];	/* relative: states can be moved and copied */
+	unsigned char set[32];	/* a bit for each byte */
+};
+
+struct reached {	/* a set of states: at[0..n-1], each once */
+	int n;
+	uint16_t at[STATES_MAX + 1], place[STATES_MAX + 1];
+};
+
+static struct {
+	struct state at[STATES_MAX + 1];
+	int n;			/* where it ends; STATES_MAX: it is full */
+	int groups;		/* that are open */
+	const char *rest;	/* of its text */
+	bool malformed;
+} pattern;
+
+static void
+give_up(void)
+{
+	pattern.malformed = true;
+	pattern.rest = "";
+}
+
+static struct state *
+add_state(int at, enum op op, int to, int other)
+{
+	struct state *s = &pattern.at[STATES_MAX];
+
+	if (pattern.n < STATES_MAX) {
+		s = &pattern.at[at];
+		memmove(s + 1, s, (size_t)(pattern.n++ - at) * sizeof(*s));
+	}
+	*s = (struct state){ .op = op, .to = { to, other } };
+	return s;
+}
+
+/* The last len states once more. */
+static void
+copy_states(int len)
+{
+	if (len < STATES_MAX - pattern.n) {
+		memcpy(&pattern.at[pattern.n], &pattern.at[pattern.n - len],
+		    (size_t)len * sizeof(pattern.at[0]));
+		pattern.n += len;
+	} else
+		pattern.n = STATES_MAX;
+}
+
+/* What begins at start: min times at least and max at most. */
+static void
+repeat(int start, int min, int max)
+{
+	int len = pattern.n - start;
+	int times = max != MANY ? max : min > 0 ? min : 1;
+
+	for (int i = 1; i < times; i++)
+		copy_states(len);
+	if (max == 0)
+		pattern.n = start;
+	if (max == MANY)
+		add_state(pattern.n, BRANCH, 1, -len);
+	for (int i = times - 1; i >= min; i--)
+		add_state(start + i * len, BRANCH, 1, len + 1 + (max == MANY));
+}
+
+/* A number, or MANY if there is none. */
+static int
+parse_count(void)
+{
+	int n = isdigit((unsigned char)*pattern.rest) ? 0 : MANY;
+
+	for (; isdigit((unsigned char)*pattern.rest); pattern.rest++)
+		if (n <= REPEAT_MAX)
+			n = n * 10 + (*pattern.rest - '0');
+	return n;
+}
+
+/* 2} 2,} 2,4} */
+static void
+parse_bounds(int *min, int *max)
+{
+	*min = *max = parse_count();
+	if (*pattern.rest == ',') {
+		pattern.rest++;
+		*max = parse_count();
+	}
+	if (*pattern.rest != '}' || *min == MANY || *min > REPEAT_MAX ||
+	    *max > REPEAT_MAX || (*max != MANY && *max < *min))
+		give_up();
+	else
+		pattern.rest++;
+}
+
+/* What follows an atom that begins at start; false if it is no repetition. */
+static bool
+parse_repetition(int start)
+{
+	int min = *pattern.rest == '+', max = *pattern.rest == '?' ? 1 : MANY;
+
+	if (*pattern.rest == '\0' || strchr("*+?{", *pattern.rest) == NULL)
+		return false;
+	if (*pattern.rest++ == '{')
+		parse_bounds(&min, &max);
+	if (!pattern.malformed)
+		repeat(start, min, max);
+	return true;
+}
+
+static void
+add_bytes(unsigned char set[32], int from, int to)
+{
+	for (int c = from; c <= to; c++)
+		set[c / 8] |= (unsigned char)(1 << c % 8);
+}
+
+/* :alpha:] and the like */
+static void
+parse_class(unsigned char set[32])
+{
+	static const struct { const char *name; int (*has)(int); } classes[] = {
+		{ ":alnum:]", isalnum }, { ":alpha:]", isalpha },
+		{ ":blank:]", isblank }, { ":cntrl:]", iscntrl },
+		{ ":digit:]", isdigit }, { ":graph:]", isgraph },
+		{ ":lower:]", islower }, { ":print:]", isprint },
+		{ ":punct:]", ispunct }, { ":space:]", isspace },
+		{ ":upper:]", isupper }, { ":xdigit:]", isxdigit }
+	};
+
+	for (size_t i = 0; i < COUNT(classes); i++) {
+		size_t len = strlen(classes[i].name);
+
+		if (strncmp(pattern.rest, classes[i].name, len) != 0)
+			continue;
+		for (int c = 0; c < 256; c++)
+			if (classes[i].has(c))
+				add_bytes(set, c, c);
+		pattern.rest += len;
+		return;
+	}
+	give_up();
+}
+
+/* One byte of a set, also as [.a.] or [=a=]. */
+static int
+parse_member(void)
+{
+	const char *s = pattern.rest++;
+
+	if (s[0] != '[' || (s[1] != '.' && s[1] != '=' && s[1] != ':'))
+		return (unsigned char)s[0];
+	if (s[1] == ':' || s[2] == '\0' || s[3] != s[1] || s[4] != ']') {
+		give_up();
+		return 0;
+	}
+	pattern.rest += 4;
+	return (unsigned char)s[2];
+}
+
+/* a, a-z; - stands for itself at the beginning, at the end, and behind -. */
+static void
+parse_range(unsigned char set[32], bool first)
+{
+	bool hyphen = *pattern.rest == '-' && !first && pattern.rest[1] != ']';
+	int from = parse_member(), to = from;
+
+	if (*pattern.rest == '-' && pattern.rest[1] != ']' &&
+	    pattern.rest[1] != '\0') {
+		pattern.rest++;
+		to = parse_member();
+	}
+	if (hyphen || to < from)
+		give_up();
+	add_bytes(set, from, to);
+}
+
+/* Behind the bracket.  ] stands for itself at the beginning. */
+static void
+parse_set(unsigned char set[32])
+{
+	bool inverted = *pattern.rest == '^';
+	const char *begin = pattern.rest += inverted;
+
+	while (*pattern.rest != '\0' &&
+	    (*pattern.rest != ']' || pattern.rest == begin))
+		if (strncmp(pattern.rest, "[:", 2) == 0) {
+			pattern.rest++;
+			parse_class(set);
+		} else
+			parse_range(set, pattern.rest == begin);
+	if (*pattern.rest == '\0')
+		give_up();
+	else
+		pattern.rest++;
+	for (int i = 0; i < 32 && inverted; i++)
+		set[i] ^= 0xff;
+}
+
+static void parse_branches(void);
+
+static void
+parse_group(void)
+{
+	if (++pattern.groups > GROUPS_MAX)
+		give_up();
+	else
+		parse_branches();
+	pattern.groups--;
+	if (*pattern.rest == ')')
+		pattern.rest++;
+	else
+		give_up();
+}
+
+/* Behind a \: letters, digits, < and the like mean something here and there. */
+static void
+parse_escaped(void)
+{
+	int c = (unsigned char)*pattern.rest;
+
+	if (c == '\0' || isalnum(c) || strchr("<>`'", c) != NULL) {
+		give_up();
+		return;
+	}
+	pattern.rest++;
+	add_bytes(add_state(pattern.n, BYTE, 0, 0)->set, c, c);
+}
+
+static void
+parse_atom(void)
+{
+	int c = (unsigned char)*pattern.rest++;
+
+	if (c == '(')
+		parse_group();
+	else if (c == '[')
+		parse_set(add_state(pattern.n, BYTE, 0, 0)->set);
+	else if (c == '\\')
+		parse_escaped();
+	else if (c == '^' || c == '$')
+		add_state(pattern.n, c == '^' ? BEGINNING : END, 0, 0);
+	else if (strchr("*+?{", c) != NULL)
+		give_up();		/* there is nothing to repeat */
+	else
+		add_bytes(add_state(pattern.n, BYTE, 0, 0)->set,
+		    c == '.' ? 1 : c, c == '.' ? 255 : c);
+}
+
+/* A ) that closes nothing stands for itself. */
+static void
+parse_branch(void)
+{
+	while (*pattern.rest != '\0' && *pattern.rest != '|' &&
+	    (*pattern.rest != ')' || pattern.groups == 0)) {
+		int start = pattern.n;
+		bool anchor = *pattern.rest == '^' || *pattern.rest == '$';
+
+		parse_atom();
+		while (!anchor && parse_repetition(start))
+			;
+	}
+}
+
+static void
+parse_branches(void)
+{
+	int start = pattern.n, jump;
+
+	parse_branch();
+	while (*pattern.rest == '|') {
+		pattern.rest++;
+		add_state(start, BRANCH, 1, pattern.n - start + 2);
+		jump = pattern.n;
+		add_state(jump, BRANCH, 0, 0);
+		parse_branch();
+		pattern.at[jump].to[0] = pattern.n - jump;
+		pattern.at[jump].to[1] = pattern.n - jump;
+	}
+}
+
+/* False if it is malformed, or too long. */
+static bool
+read_pattern(const char *text)
+{
+	pattern.n = pattern.groups = 0;
+	pattern.malformed = false;
+	pattern.rest = text;
+	parse_branches();
+	return !pattern.malformed && pattern.n < STATES_MAX;
+}
+
+static void
+reach(struct reached *r, int state)
+{
+	int place = r->place[state];
+
+	if (place < r->n && r->at[place] == state)
+		return;
+	r->place[state] = (uint16_t)r->n;
+	r->at[r->n++] = (uint16_t)state;
+}
+
+/* Reach what can follow state: at once in now, behind the byte c in next. */
+static void
+follow(int state, bool begins, unsigned char c, struct reached *now,
+    struct reached *next)
+{
+	const struct state *s = &pattern.at[state];
+
+	switch (s->op) {
+	case BYTE:
+		if (c != '\0' && (s->set[c / 8] >> c % 8 & 1))
+			reach(next, state + 1);
+		break;
+	case BEGINNING:
+		if (begins)
+			reach(now, state + 1);
+		break;
+	case END:
+		if (c == '\0')
+			reach(now, state + 1);
+		break;
+	case BRANCH:
+		reach(now, state + s->to[0]);
+		reach(now, state + s->to[1]);
+		break;
+	}
+}
+
+/* Does a part of text match?  now grows while it is gone through. */
+static bool
+matches(const char *text)
+{
+	static struct reached sets[2];
+	struct reached *now = &sets[0], *next = &sets[1], *swap;
+
+	now->n = 0;
+	for (const char *at = text; ; at++) {
+		next->n = 0;
+		reach(now, 0);		/* it may begin here */
+		for (int i = 0; i < now->n; i++) {
+			if (now->at[i] == pattern.n)
+				return true;
+			follow(now->at[i], at == text, (unsigned char)*at,
+			    now, next);
+		}
+		if (*at == '\0')
+			return false;
+		swap = now;
+		now = next;
+		next = swap;
+	}
+}
+
 /* --- who is left over --------------------------------------------------- */
 
 static bool
@@ -4311,7 +4686,7 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 			args[i] = ' ';
 	if (n <= 0 || p->state == 'Z' || proc_user(p->pid, &uid) == -1 ||
 	    (geteuid() != 0 && uid != geteuid()) ||
-	    regexec(&orphans, args, 0, NULL, 0) != 0)
+	    !matches(args))
 		return false;
 	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
 	    (p->sid == p->pid && proc_is_service(p->pid)))
@@ -6854,10 +7229,7 @@ set_sweep(const char *value)
 static bool
 set_orphans(const char *value)
 {
-	if (opt.find_orphans)
-		regfree(&orphans);
-	return opt.find_orphans = value[0] != '\0' && regcomp(&orphans,
-	    value, REG_EXTENDED | REG_NOSUB) == 0;
+	return opt.find_orphans = value[0] != '\0' && read_pattern(value);
 }
 
 static bool
