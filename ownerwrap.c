@@ -107,6 +107,7 @@
 				/* is under way ends in its own time */
 #define ASK_AGAIN_MS	1000	/* a request to stop can be lost among others */
 #define GREET_MS	1000	/* after this, is it a supervisor at all? */
+#define SETTLE_MS	20	/* a server that ends before needs no title */
 #define STDIO_MS	2000	/* a shared server this short had no client */
 #define DRAIN_MS	10000	/* what a server has not read by then it does */
 				/* not want */
@@ -191,7 +192,6 @@ struct owner {
 	int number;		/* as --owner-fd had it; -1 = by pid or name */
 	short events;		/* what to poll() for */
 	uint64_t ticks;		/* start time in raw ticks, 0 = not known */
-	int64_t since_ms;	/* when we opened it */
 	int fd;			/* exit descriptor; -1 = polled */
 	int hold;		/* --share: its connection, or -1 */
 	bool fired;		/* poll() has told of one of them */
@@ -262,6 +262,7 @@ enum timer {
 	T_KEEP,		/* ask the keepers, or: --keep-if hangs */
 	T_TRY,		/* try again to start, to attach, or to accept */
 	T_IDLE,		/* look whether something happens in the server */
+	T_SETTLE,	/* the server has run a while: what could wait */
 	TIMERS
 };
 
@@ -401,15 +402,6 @@ static int n_names;
 static int n_owners, owners_room = OWNERS_FEW;
 static struct pollfd first_polls[4 + 2 * OWNERS_FEW], *polls = first_polls;
 
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
-}
-
 /* A new element of zeros at the end of l, NULL and errno if no memory. */
 static void *
 list_add(struct list *l, size_t size)
@@ -441,7 +433,7 @@ list_add(struct list *l, size_t size)
  *			hold_signals, release_signals, restore_signals,
  *			was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, boot_ticks, fork_to_exec
+ *			write_nowait, boot_ticks, fork_to_exec, now_ms
  *
  * A call that a platform lacks fails with ENOSYS; the callers stay plain.
  */
@@ -465,6 +457,15 @@ static int
 set_cloexec(int fd)
 {
 	return fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+static int64_t
+clock_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
 /* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
@@ -496,6 +497,9 @@ close_each(unsigned lo, unsigned hi)
 #ifndef SYS_close_range
 #define SYS_close_range		436
 #endif
+#ifndef SYS_clock_gettime64	/* where long has 64 bits */
+#define SYS_clock_gettime64	SYS_clock_gettime
+#endif
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT		0x00000008
 #endif
@@ -511,6 +515,17 @@ close_each(unsigned lo, unsigned hi)
 #define EXIT_KIND	"pidfd"
 #define PEER_CLOSED	POLLRDHUP
 #define EXIT_INHERITED	true
+
+/* By a call: the pages of the vDSO are dearer, in every process anew. */
+static int64_t
+now_ms(void)
+{
+	int64_t ts[2];		/* seconds and nanoseconds */
+
+	if (syscall(SYS_clock_gettime64, CLOCK_MONOTONIC, ts) == -1)
+		return clock_ms();	/* 32 bits, before Linux 5.1 */
+	return ts[0] * 1000 + ts[1] / 1000000;
+}
 
 static int
 exit_open(pid_t pid)
@@ -1586,6 +1601,7 @@ close_from_to(unsigned lo, unsigned hi)
 	close_each(lo, hi);
 }
 
+static int64_t now_ms(void) { return clock_ms(); }
 static void name_process(const char *name) { (void)name; }
 static void never_dump(void) { }
 
@@ -2309,7 +2325,6 @@ static void
 owner_open(struct owner *o)
 {
 	o->fd = -1;
-	o->since_ms = now_ms();
 	if (!opt.poll && EXIT_INHERITED &&
 	    (o->fd = exit_open(o->pid)) == -1 && errno == ESRCH)
 		o->gone = true;
@@ -2649,7 +2664,7 @@ orphaned(void)
 	    (n_owners > 0 && (opt.any ? gone > 0 : gone == n_owners));
 }
 
-/* Names are for messages and the title: read once the server runs. */
+/* Names are for messages and the title: read when the server runs. */
 static void
 name_owners(void)
 {
@@ -4839,7 +4854,7 @@ say_orphaned(void)
 	char gone[LINE_SIZE / 2], rest[LINE_SIZE / 4], what[128], how_long[32];
 	char who[32];
 	const char *kept = keeper.why[0] == '\0' ? "" : ", kept no longer";
-	int64_t lived = now_ms() - owners[0].since_ms;
+	int64_t lived = now_ms() - server.exec_ms;
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
@@ -5150,8 +5165,7 @@ on_owners(void)
 	}
 	if (orphaned() && (self.phase == RUNNING || self.phase == STARTING ||
 	    self.phase == LEFT)) {
-		if (self.phase == STARTING)
-			name_owners();
+		name_owners();		/* who went at once has none yet */
 		enter(GRACE);
 		if (server.ended)
 			look_again_later();
@@ -5798,6 +5812,7 @@ say_started(void)
 
 	if (!opt.verbose && opt.log_fd == -1)
 		return;
+	name_owners();
 	for (int i = 0; i < n_owners; i++) {
 		polled |= owners[i].fd == -1;
 		if (owners[i].number == -1)
@@ -5817,24 +5832,32 @@ say_started(void)
 		    (int)server.pid, list, by);
 }
 
+/* T_SETTLE */
 static void
-on_started(void)
+on_settle(void)
 {
 	char list[256];
 
+	self.timer[T_SETTLE] = FOREVER;
+	name_owners();
+	list_owners(list, sizeof(list), OWNERS_SHORT);
+	set_title(list);
+}
+
+static void
+on_started(void)
+{
 	server.exec_ms = now_ms();
 	if (self.stderr_shared) {
 		tell_peer(NOTE_STARTED, 0);
 		leave_stderr();
 	}
-	name_owners();
 	say_started();
 	if (opt.share != NULL)
 		greet_all();
 	if (opt.find_orphans)		/* the title overwrites names */
 		find_orphans(say_orphan);
-	list_owners(list, sizeof(list), OWNERS_SHORT);
-	set_title(list);
+	set_timer(T_SETTLE, SETTLE_MS);
 	if (self.phase == STARTING)
 		enter(RUNNING);
 	if (opt.max_idle_ms > 0) {
@@ -6928,7 +6951,7 @@ static void (*const on_timer[TIMERS])(void) = {
 	[T_PHASE] = on_phase_end, [T_TICK] = on_tick, [T_HELD] = on_held_end,
 	[T_ALONE] = on_alone, [T_LOOK] = on_look, [T_RESUME] = on_resume,
 	[T_ASK] = on_dropped, [T_KEEP] = on_keep, [T_IDLE] = on_idle_look,
-	[T_TRY] = on_try
+	[T_TRY] = on_try, [T_SETTLE] = on_settle
 };
 
 /* At whole intervals of the clock: all who poll wake the machine up once. */
