@@ -303,6 +303,7 @@ static struct {		/* this process */
 	bool alone;		/* without the front: --leftovers leave, keeper */
 	bool unowned;		/* the front was killed: no owner counts */
 	bool child;		/* SIGCHLD came */
+	bool rests;		/* the next wait may be a long one */
 	bool early;		/* the server ended before the ladder began */
 	pid_t asker;		/* who sent a signal to the supervisor alone */
 	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
@@ -433,7 +434,7 @@ list_add(struct list *l, size_t size)
  *			hold_signals, release_signals, restore_signals,
  *			was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, boot_ticks, fork_to_exec, now_ms
+ *			write_nowait, boot_ticks, fork_to_exec, now_ms, rest
  *
  * A call that a platform lacks fails with ENOSYS; the callers stay plain.
  */
@@ -483,6 +484,8 @@ close_each(unsigned lo, unsigned hi)
 
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
 
+#include <link.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -855,6 +858,46 @@ static void
 never_dump(void)
 {
 	prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
+}
+
+/* musl: syscall() returns by it. */
+extern char __syscall_ret[] __attribute__((weak));
+
+/*
+ * poll() for who is going to sleep for long: our code's pages are given back
+ * first, since the file has them.  A fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
+ * mappings of their own of the functions that we return to, of which ours may
+ * begin on one page and end on the next.
+ */
+static int
+rest(struct pollfd *polled, nfds_t n, int timeout_ms)
+{
+	const ElfW(Phdr) *h = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	unsigned long left = getauxval(AT_PHNUM), page = getauxval(AT_PAGESZ);
+	long timeout[2] = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+	struct { uintptr_t at, size; } code[4];
+	uintptr_t base = 0;
+	int pieces = 0;
+
+	for (; left > 0; left--, h++) {
+		if (h->p_type == PT_PHDR)	/* where there is none: 0 */
+			base = (uintptr_t)h - h->p_vaddr;
+		if (h->p_type != PT_LOAD || (h->p_flags & PF_W) || pieces == 4)
+			continue;
+		code[pieces].at = (base + h->p_vaddr) & -page;
+		code[pieces].size = base + h->p_vaddr + h->p_memsz -
+		    code[pieces].at;
+		pieces++;
+	}
+	syscall(SYS_madvise, (uintptr_t)rest & -page, 2 * page, MADV_RANDOM);
+	syscall(SYS_madvise, (uintptr_t)syscall & -page, page, MADV_RANDOM);
+	syscall(SYS_madvise, (uintptr_t)__syscall_ret & -page, page,
+	    MADV_RANDOM);
+	while (pieces-- > 0)
+		syscall(SYS_madvise, code[pieces].at, code[pieces].size,
+		    MADV_DONTNEED);
+	return (int)syscall(SYS_ppoll, polled, n, timeout_ms < 0 ? NULL :
+	    timeout, NULL, 0L);
 }
 
 /* EOPNOTSUPP, ENOSYS: this kind of file or kernel has no such write. */
@@ -1602,6 +1645,13 @@ close_from_to(unsigned lo, unsigned hi)
 }
 
 static int64_t now_ms(void) { return clock_ms(); }
+
+static int
+rest(struct pollfd *polled, nfds_t n, int timeout_ms)
+{
+	return poll(polled, n, timeout_ms);
+}
+
 static void name_process(const char *name) { (void)name; }
 static void never_dump(void) { }
 
@@ -5839,6 +5889,9 @@ on_settle(void)
 	char list[256];
 
 	self.timer[T_SETTLE] = FOREVER;
+	self.rests = true;
+	if (self.role != SUPERVISOR)
+		return;
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_SHORT);
 	set_title(list);
@@ -7029,6 +7082,7 @@ static void
 loop(void)
 {
 	while (self.phase != OVER) {
+		int (*wait_for)(struct pollfd *, nfds_t, int);
 		bool fired = false;
 		int n = poll_owners();
 
@@ -7038,7 +7092,9 @@ loop(void)
 		polls[2] = (struct pollfd){ .fd = self.role == STANDIN ?
 		    server.fd : self.role == HOLDER ? share.hold :
 		    self.exec_fd, .events = POLLIN };
-		if (poll(polls, (nfds_t)n, next_timeout()) == -1 &&
+		wait_for = self.rests ? rest : poll;
+		self.rests = false;
+		if (wait_for(polls, (nfds_t)n, next_timeout()) == -1 &&
 		    errno != EINTR) {	/* no memory: look by ourselves */
 			poll(NULL, 0, LOOK_MS);
 			for (int i = 1; i < n; i++)
@@ -8077,6 +8133,7 @@ start_supervisor(int pair[2])
 		supervise();
 	self.phase = RUNNING;
 	drop_inherited();
+	set_timer(T_SETTLE, SETTLE_MS);
 	release_signals();
 }
 
