@@ -61,13 +61,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
+#include <stdio.h>	/* rename() only */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -419,6 +419,168 @@ list_add(struct list *l, size_t size)
 	return memset((char *)l->at + l->n++ * size, 0, size);
 }
 
+/* --- text: in place of stdio, which is larger than all that it would do -- */
+
+/* The number that *at begins with, 0 if there is none; *at is behind it then. */
+static uint64_t
+scan_number(const char **at, unsigned base)
+{
+	uint64_t n = 0;
+
+	for (;; ++*at) {
+		int c = (unsigned char)**at;
+		unsigned digit = isdigit(c) ? (unsigned)c - '0' :
+		    isxdigit(c) ? ((unsigned)c | 32) - 'a' + 10 : base;
+
+		if (digit >= base)
+			return n;
+		n = n * base + digit;
+	}
+}
+
+/* The digits of n, right before end; where they begin. */
+static char *
+digits_before(char *end, uintmax_t n, unsigned base)
+{
+	do
+		*--end = "0123456789abcdef"[n % base];
+	while ((n /= base) != 0);
+	return end;
+}
+
+/* Text to place at of buf, as far as there is room; the place behind it. */
+static size_t
+put(char *buf, size_t size, size_t at, const char *text, size_t len)
+{
+	if (at < size)
+		memcpy(buf + at, text, len < size - at ? len : size - at);
+	return at + len;
+}
+
+static int vformat(char *buf, size_t size, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
+static int format(char *buf, size_t size, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void print(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/*
+ * vsnprintf(3) with c, d, s and x, before which there can be, in this order, -
+ * or 0, a width, a precision (of s), and j.
+ */
+static int
+vformat(char *buf, size_t size, const char *fmt, va_list ap)
+{
+	size_t at = 0;
+
+	for (;;) {
+		size_t len = strcspn(fmt, "%"), width, most = SIZE_MAX;
+		char digits[24], *first = digits + sizeof(digits);
+		const char *text, *end = first, *pad;
+		bool left, wide;
+		intmax_t n;
+
+		at = put(buf, size, at, fmt, len);
+		fmt += len;
+		if (*fmt == '\0')
+			break;
+		left = *++fmt == '-';
+		fmt += left;
+		pad = *fmt == '0' ? "0" : " ";
+		width = (size_t)scan_number(&fmt, 10);
+		if (fmt[0] == '.' && fmt[1] == '*') {
+			most = (size_t)va_arg(ap, int);
+			fmt += 2;
+		} else if (*fmt == '.') {
+			fmt++;
+			most = (size_t)scan_number(&fmt, 10);
+		}
+		wide = *fmt == 'j';
+		fmt += wide;
+		switch (*fmt++) {
+		case 'c':
+			*--first = (char)va_arg(ap, int);
+			text = first;
+			break;
+		case 'd':
+			n = wide ? va_arg(ap, intmax_t) : va_arg(ap, int);
+			first = digits_before(first, n < 0 ? -(uintmax_t)n :
+			    (uintmax_t)n, 10);
+			if (n < 0)
+				*--first = '-';
+			text = first;
+			break;
+		case 'x':
+			text = digits_before(first, wide ?
+			    va_arg(ap, uintmax_t) : va_arg(ap, unsigned), 16);
+			break;
+		default:	/* s */
+			text = va_arg(ap, const char *);
+			end = text + strnlen(text, most);
+			break;
+		}
+		len = (size_t)(end - text);
+		for (size_t i = len; i < width && !left; i++)
+			at = put(buf, size, at, pad, 1);
+		at = put(buf, size, at, text, len);
+		for (; len < width && left; len++)
+			at = put(buf, size, at, pad, 1);
+	}
+	if (size > 0)
+		buf[at < size ? at : size - 1] = '\0';
+	return (int)at;
+}
+
+static int
+format(char *buf, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vformat(buf, size, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+static struct {		/* for standard output */
+	char text[2 * ARGS_SIZE + LINE_SIZE];
+	size_t n;
+	int error;		/* the first there was */
+} output;
+
+/* False, and errno, if not all could be written. */
+static bool
+write_output(void)
+{
+	for (size_t at = 0; at < output.n && output.error == 0; ) {
+		ssize_t n = write(STDOUT_FILENO, output.text + at,
+		    output.n - at);
+
+		if (n >= 0)
+			at += (size_t)n;
+		else if (errno != EINTR)
+			output.error = errno;
+	}
+	output.n = 0;
+	errno = output.error;
+	return errno == 0;
+}
+
+/* One line of ARGS_SIZE at most, and a little. */
+static void
+print(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (output.n > ARGS_SIZE)
+		write_output();
+	va_start(ap, fmt);
+	output.n += (size_t)vformat(output.text + output.n,
+	    sizeof(output.text) - output.n, fmt, ap);
+	va_end(ap);
+}
+
 
 /* ======================================================================== */
 /* 3 platform: the only conditionals                                        */
@@ -583,7 +745,7 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	format(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
 	errno = EIO;		/* where an empty file is no error */
@@ -693,7 +855,7 @@ proc_user(pid_t pid, uid_t *uid)
 	struct stat st;
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	format(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st) == -1)
 		return -1;
 	*uid = st.st_uid;
@@ -728,7 +890,7 @@ exit_pid(int fd)
 {
 	char file[32], buf[512], *at;
 
-	snprintf(file, sizeof(file), "fdinfo/%d", fd);
+	format(file, sizeof(file), "fdinfo/%d", fd);
 	if (!self.listed || proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
 	    (at = strstr(buf, "\nPid:")) == NULL)
 		return 0;
@@ -780,7 +942,7 @@ kernel_told(pid_t pid)
 	    proc_read(getpid(), "status", mine, sizeof(mine)) <= 0 ||
 	    proc_read(pid, "status", its, sizeof(its)) <= 0)
 		return -1;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	format(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	if (stat(path, &st) == -1 || (st.st_mode & (S_ISUID | S_ISGID)) != 0)
 		return 0;
 	return same_line(mine, its, "\nUid:") &&
@@ -1263,7 +1425,7 @@ see_line(char *line, bool is_unix, uint64_t space, see_fn *see)
 		s.state = (uint8_t)strtoul(field[3], NULL, 16);
 		set_ends(&s, space, v4, addr, port);
 	} else if ((name = strtok_r(rest, "\n", &rest)) != NULL) {
-		snprintf(s.name, sizeof(s.name), "%s", name);
+		format(s.name, sizeof(s.name), "%s", name);
 		s.id = s.inode;
 		if (strtoul(field[3], NULL, 16) & 0x10000)	/* listens */
 			s.state = LISTEN;
@@ -1274,22 +1436,34 @@ see_line(char *line, bool is_unix, uint64_t space, see_fn *see)
 	return see(&s);
 }
 
+/* A file of /proc/PID/net, line by line. */
 static int
 text_rows(pid_t pid, const char *file, uint64_t space, see_fn *see)
 {
-	char path[64], line[512];
-	int result = 0;
-	FILE *f;
+	char path[64], text[8192];
+	int result = 0, fd;
+	size_t n = 0;		/* so many bytes are not yet seen */
+	ssize_t got = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, file);
-	if ((f = fopen(path, "re")) == NULL)
+	format(path, sizeof(path), "/proc/%d/net/%s", (int)pid, file);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
-	while (result == 0 && fgets(line, sizeof(line), f) != NULL)
-		result = see_line(line, *file == 'u', space, see);
-	if (ferror(f))
-		result = -1;
-	fclose(f);
-	return result;
+	while (result == 0 &&
+	    (got = read(fd, text + n, sizeof(text) - 1 - n)) > 0) {
+		char *line = text, *end;
+
+		n += (size_t)got;
+		text[n] = '\0';
+		for (; result == 0 && (end = strchr(line, '\n')) != NULL;
+		    line = end + 1) {
+			*end = '\0';
+			result = see_line(line, *file == 'u', space, see);
+		}
+		n -= (size_t)(line - text);
+		memmove(text, line, n);
+	}
+	close(fd);
+	return got == -1 ? -1 : result;
 }
 
 /* The rows of a kind, and maybe others, of pid's namespace; 0 = our own. */
@@ -1316,11 +1490,11 @@ socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 	struct stat st;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	format(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
 	if (stat(path, &st) == -1)
 		return -1;
 	*space = st.st_ino;
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	format(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	if ((dir = opendir(path)) == NULL)
 		return -1;
 	while ((e = readdir(dir)) != NULL) {
@@ -1349,12 +1523,12 @@ proc_slept(pid_t pid, uint64_t *n)
 	struct dirent *e;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	format(path, sizeof(path), "/proc/%d/task", (int)pid);
 	if ((dir = opendir(path)) == NULL)
 		return -1;
 	*n = 0;
 	while ((e = readdir(dir)) != NULL) {
-		snprintf(path, sizeof(path), "task/%.20s/status", e->d_name);
+		format(path, sizeof(path), "task/%.20s/status", e->d_name);
 		if (isdigit((unsigned char)e->d_name[0]) &&
 		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
 		    (at = strstr(buf, key)) != NULL)
@@ -1690,7 +1864,7 @@ proc_stat(pid_t pid, struct proc *p)
 	p->state = k.kp_proc.p_stat == SZOMB ? 'Z' : 'S';
 	p->ticks = (uint64_t)k.kp_proc.p_starttime.tv_sec * 1000000u +
 	    (uint64_t)k.kp_proc.p_starttime.tv_usec;
-	snprintf(p->name, NAME_SIZE, "%.*s", NAME_SIZE - 1, k.kp_proc.p_comm);
+	format(p->name, NAME_SIZE, "%.*s", NAME_SIZE - 1, k.kp_proc.p_comm);
 	return 0;
 }
 
@@ -1865,10 +2039,10 @@ write_log(const char *line)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	gmtime_r(&ts.tv_sec, &tm);
-	n = snprintf(entry, sizeof(entry),
-	    "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ %d %s", tm.tm_year + 1900,
+	n = format(entry, sizeof(entry),
+	    "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ %d %s", tm.tm_year + 1900,
 	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-	    ts.tv_nsec / 1000000, (int)getpid(), line);
+	    (int)(ts.tv_nsec / 1000000), (int)getpid(), line);
 	write_line(opt.log_fd, entry, (size_t)n);
 }
 
@@ -1884,7 +2058,7 @@ write_syslog(const char *text)
 		return;
 	set_cloexec(fd);
 	strcpy(un.sun_path, SYSLOG_PATH);
-	n = snprintf(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
+	n = format(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
 	    (int)getpid(), text);
 	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL,
 	    (struct sockaddr *)&un, sizeof(un));
@@ -1925,7 +2099,7 @@ add_word(char *list, size_t size, const char *separator, const char *word)
 {
 	size_t at = strlen(list);
 
-	snprintf(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
+	format(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
 }
 
 static void vsay(enum level level, const char *fmt, va_list ap)
@@ -1946,9 +2120,9 @@ vsay(enum level level, const char *fmt, va_list ap)
 
 	if (!wanted && opt.log_fd == -1 && level == VERBOSE)
 		return;
-	head = opt.name == NULL ? snprintf(line, sizeof(line), "ownerwrap: ") :
-	    snprintf(line, sizeof(line), "ownerwrap[%.64s]: ", opt.name);
-	n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, fmt, ap);
+	head = opt.name == NULL ? format(line, sizeof(line), "ownerwrap: ") :
+	    format(line, sizeof(line), "ownerwrap[%.64s]: ", opt.name);
+	n = vformat(line + head, sizeof(line) - (size_t)head - 1, fmt, ap);
 	n = head + (n < LINE_SIZE - head - 1 ? n : LINE_SIZE - head - 2);
 	make_harmless(line, n);
 	line[n] = '\n';
@@ -1990,7 +2164,7 @@ refuse(int status, const char *fmt, ...)
 static const char *
 seconds(int64_t ms, char buf[32])
 {
-	int n = snprintf(buf, 32, "%" PRId64 ".%03d", ms / 1000,
+	int n = format(buf, 32, "%jd.%03d", (intmax_t)ms / 1000,
 	    (int)(ms % 1000));
 
 	while (buf[n - 1] == '0')
@@ -2004,15 +2178,14 @@ seconds(int64_t ms, char buf[32])
 static const char *
 age(int64_t ms, char buf[32])
 {
-	int64_t s = ms / 1000;
+	intmax_t s = ms / 1000;
 
 	if (s < 60)
-		snprintf(buf, 32, "up %" PRId64 "s", s);
+		format(buf, 32, "up %jds", s);
 	else if (s < 3600)
-		snprintf(buf, 32, "up %" PRId64 "m", s / 60);
+		format(buf, 32, "up %jdm", s / 60);
 	else
-		snprintf(buf, 32, "up %" PRId64 "h%02" PRId64 "m", s / 3600,
-		    s / 60 % 60);
+		format(buf, 32, "up %jdh%02jdm", s / 3600, s / 60 % 60);
 	return buf;
 }
 
@@ -2039,9 +2212,9 @@ static const char *
 label(pid_t pid, const char *name, char buf[64])
 {
 	if (name[0] == '\0')
-		snprintf(buf, 64, "%d", (int)pid);
+		format(buf, 64, "%d", (int)pid);
 	else
-		snprintf(buf, 64, "%d (%s)", (int)pid, name);
+		format(buf, 64, "%d (%s)", (int)pid, name);
 	return buf;
 }
 
@@ -2110,7 +2283,7 @@ signal_name(int signo, char buf[16])
 	for (size_t i = 0; i < COUNT(signal_names); i++)
 		if (signal_names[i].signo == signo)
 			return signal_names[i].name;
-	snprintf(buf, 16, "signal %d", signo);
+	format(buf, 16, "signal %d", signo);
 	return buf;
 }
 
@@ -2538,7 +2711,7 @@ own_by_fd(int fd)
 		return false;
 	o->number = fd;
 	o->events = events;
-	snprintf(o->name, NAME_SIZE, "%s", kind);
+	format(o->name, NAME_SIZE, "%s", kind);
 	o->fd = fd == STDIN_FILENO ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
 	return o->fd != -1 && set_cloexec(o->fd) == 0;
 }
@@ -2594,7 +2767,7 @@ list_ancestors(char *buf, size_t size)
 	buf[0] = '\0';
 	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0;
 	    i++, pid = p.ppid) {
-		snprintf(who, sizeof(who), "%d %s", (int)pid, p.name);
+		format(who, sizeof(who), "%d %s", (int)pid, p.name);
 		add_word(buf, size, ", ", who);
 	}
 }
@@ -2738,9 +2911,9 @@ owner_label(const struct owner *o, char buf[64])
 	char up[32];
 
 	if (o->number != -1)
-		snprintf(buf, 64, "fd %d (%s)", o->number, o->name);
+		format(buf, 64, "fd %d (%s)", o->number, o->name);
 	else if (o->ticks != 0 && o->name[0] != '\0')
-		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
+		format(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
 		    age(proc_age_ms(o->ticks) - since, up));
 	else
 		label(o->pid, o->name, buf);
@@ -2752,9 +2925,9 @@ static const char *
 owner_short(const struct owner *o, char buf[64])
 {
 	if (o->number != -1)
-		snprintf(buf, 64, "fd%d(%s)", o->number, o->name);
+		format(buf, 64, "fd%d(%s)", o->number, o->name);
 	else
-		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
+		format(buf, 64, "%d(%s)", (int)o->pid, o->name);
 	return buf;
 }
 
@@ -3242,7 +3415,7 @@ set_title(const char *owner)
 {
 	static char *none[] = { NULL };
 	char title[512];
-	int n = snprintf(title, sizeof(title), "ow-supervisor server=%d%s%s",
+	int n = format(title, sizeof(title), "ow-supervisor server=%d%s%s",
 	    (int)server.pid, opt.share != NULL ? " share=" :
 	    owner[0] == '\0' ? "" : " owner=",
 	    opt.share != NULL ? share.path : owner);
@@ -3627,9 +3800,9 @@ static void
 say_connected(const char *who, const struct sock *s, char *buf, size_t size)
 {
 	if (is_unix(s))
-		snprintf(buf, size, "%s is connected to %s", who, s->name);
+		format(buf, size, "%s is connected to %s", who, s->name);
 	else
-		snprintf(buf, size, "%s is connected to port %d", who, s->port);
+		format(buf, size, "%s is connected to port %d", who, s->port);
 }
 
 static bool
@@ -3637,7 +3810,7 @@ say_doubt(pid_t pid, char *buf, size_t size)
 {
 	char who[64];
 
-	snprintf(buf, size, "%s can't be looked into", label_of(pid, who));
+	format(buf, size, "%s can't be looked into", label_of(pid, who));
 	return true;
 }
 
@@ -3684,7 +3857,7 @@ is_connected(const struct list *t, char *why, size_t size)
 		if ((p = find_holder(t, s->peer)) != NULL)
 			label(p->pid, p->name, who);
 		else if (s->peer != 0 || is_unix(s))
-			snprintf(who, sizeof(who), "somebody");
+			format(who, sizeof(who), "somebody");
 		say_connected(who, s, why, size);
 	}
 	last = s == NULL ? 0 : s->id;
@@ -3768,12 +3941,12 @@ say_change(const struct meter *m, const struct meter *before, bool is_now,
 	if (what == NULL)
 		return false;
 	if (m->pid != 0)
-		snprintf(seen, size, "%s %s", label_of(m->pid, who), what);
+		format(seen, size, "%s %s", label_of(m->pid, who), what);
 	else if (before == NULL)
-		snprintf(seen, size, "a connection %s on port %d", what,
+		format(seen, size, "a connection %s on port %d", what,
 		    m->port);
 	else
-		snprintf(seen, size, "bytes moved on port %d", m->port);
+		format(seen, size, "bytes moved on port %d", m->port);
 	return true;
 }
 
@@ -3821,7 +3994,7 @@ is_frozen(const struct list *t, char *seen, size_t size)
 		const struct proc *p = row(t, i);
 
 		if (p->in_tree && (p->state == 'T' || p->state == 't')) {
-			snprintf(seen, size, "%s was stopped",
+			format(seen, size, "%s was stopped",
 			    label(p->pid, p->name, who));
 			return true;
 		}
@@ -3893,17 +4066,17 @@ find_path(const char *value, const char *suffix, char *path, size_t size)
 	bool name = strchr(value, '/') == NULL;
 
 	if (name && run != NULL && run[0] == '/')
-		snprintf(dir, sizeof(dir), "%s/ownerwrap", run);
+		format(dir, sizeof(dir), "%s/ownerwrap", run);
 	else if (name)
-		snprintf(dir, sizeof(dir), "/tmp/ownerwrap-%u",
-		    (unsigned)geteuid());
+		format(dir, sizeof(dir), "/tmp/ownerwrap-%jd",
+		    (intmax_t)geteuid());
 	else if (value[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
 		refuse(NOT_STARTED, "%s: %s", value, strerror(errno));
 	value += strncmp(value, "./", 2) == 0 ? 2 : 0;
-	if ((size_t)snprintf(path, size, "%s%s%s%s", dir,
+	if ((size_t)format(path, size, "%s%s%s%s", dir,
 	    dir[0] == '\0' ? "" : "/", value, name ? suffix : "") >= size)
-		refuse(NOT_STARTED, "%.256s: too long: %zu bytes at most, with "
-		    "its directory", value, size - 1);
+		refuse(NOT_STARTED, "%.256s: too long: %d bytes at most, with "
+		    "its directory", value, (int)size - 1);
 	if (name)
 		check_directory(dir, true);
 }
@@ -3926,7 +4099,7 @@ check_directory_of(const char *path)
 	char dir[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 
-	snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 :
+	format(dir, sizeof(dir), "%.*s", slash == path ? 1 :
 	    (int)(slash - path), path);
 	check_directory(dir, false);
 }
@@ -4019,7 +4192,7 @@ mark_pid_file(bool stopping)
 		return;
 	pid_file.pid = self.role == SUPERVISOR && !self.alone &&
 	    self.peer != -1 ? self.front : self.pid;
-	n = snprintf(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
+	n = format(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
 	    stopping ? " stopping" : "");
 	if (strcmp(text, pid_file.text) == 0)
 		return;
@@ -4290,7 +4463,7 @@ sweep_one(const char *pattern)
 	DIR *dir = NULL;
 	int n = 0;
 
-	if (len > 0 && snprintf(path, sizeof(path), "%.*s", len, pattern) >=
+	if (len > 0 && format(path, sizeof(path), "%.*s", len, pattern) >=
 	    (int)sizeof(path))
 		errno = ENAMETOOLONG;
 	else
@@ -4797,12 +4970,12 @@ print_orphan(const struct proc *p, const char *args)
 	char up[32];
 
 	if (!headed)
-		printf("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE", "RSS",
+		print("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE", "RSS",
 		    "COMMAND");
 	headed = true;
-	printf("%7d %7d %7s %8" PRId64 " %s\n", (int)p->pid, (int)p->ppid,
+	print("%7d %7d %7s %8jd %s\n", (int)p->pid, (int)p->ppid,
 	    age(proc_age_ms(p->ticks), up) + strlen("up "),
-	    proc_resident_kib(p->pid), args);
+	    (intmax_t)proc_resident_kib(p->pid), args);
 }
 
 /* --orphans without a command; the statuses are those of grep. */
@@ -4811,7 +4984,7 @@ list_orphans(void)
 {
 	int n = find_orphans(print_orphan);
 
-	if (n == -1 || fflush(stdout) == EOF)
+	if (n == -1 || !write_output())
 		refuse(NOT_STARTED, "--orphans: %s", strerror(errno));
 	return n == 0;
 }
@@ -4866,19 +5039,19 @@ plan(int64_t wait_ms, char *buf, size_t size)
 {
 	char name[16], a[32], b[32], c[32];
 	int64_t kill = self.hurry ? step_ms(TOLD) : opt.kill_after_ms;
-	int n = snprintf(buf, size, "%s %s%s", signal_name(opt.signal, name),
+	int n = format(buf, size, "%s %s%s", signal_name(opt.signal, name),
 	    wait_ms > 0 ? "in " : "now",
 	    wait_ms > 0 ? seconds(wait_ms, a) : "");
 
 	if (opt.signal == SIGKILL || (size_t)n >= size)
 		return;
 	if (kill == FOREVER)
-		snprintf(buf + n, size - (size_t)n, ", no KILL");
+		format(buf + n, size - (size_t)n, ", no KILL");
 	else if (opt.scope == SCOPE_PROCESS)
-		snprintf(buf + n, size - (size_t)n, ", KILL %s later",
+		format(buf + n, size - (size_t)n, ", KILL %s later",
 		    seconds(kill, b));
 	else
-		snprintf(buf + n, size - (size_t)n,
+		format(buf + n, size - (size_t)n,
 		    ", KILL %s later, %s if others must be told",
 		    seconds(kill, b), seconds(2 * kill, c));
 }
@@ -4888,7 +5061,7 @@ server_label(char buf[32])
 {
 	if (server.ended)
 		return "what the server left";
-	snprintf(buf, 32, "server %d", (int)server.pid);
+	format(buf, 32, "server %d", (int)server.pid);
 	return buf;
 }
 
@@ -5637,10 +5810,10 @@ save_environment(void)
 		n++;
 	if ((keeper.env = calloc(n + 2, sizeof(*keeper.env))) == NULL)
 		return;
-	snprintf(listener, sizeof(listener), "LISTEN_PID=%d", (int)server.pid);
-	snprintf(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d",
+	format(listener, sizeof(listener), "LISTEN_PID=%d", (int)server.pid);
+	format(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d",
 	    (int)server.pid);
-	snprintf(pid, sizeof(pid), "OWNERWRAP_SERVER_PID=%d", (int)server.pid);
+	format(pid, sizeof(pid), "OWNERWRAP_SERVER_PID=%d", (int)server.pid);
 	for (size_t i = 0; i < n; i++)
 		keeper.env[i] = environ[i] == listen_pid ? listener :
 		    environ[i] == watchdog_pid ? watchdog : strdup(environ[i]);
@@ -5674,7 +5847,7 @@ kept(const char *why)
 		if (strcmp(why, keeper.why) != 0)
 			say(DEFAULT, "no owner left, kept: %s", why);
 		mark_pid_file(false);
-		snprintf(keeper.why, sizeof(keeper.why), "%s", why);
+		format(keeper.why, sizeof(keeper.why), "%s", why);
 		keeper.no_since_ms = 0;
 		self.again = false;
 	} else if (keeper.no_since_ms == 0) {
@@ -5915,7 +6088,7 @@ on_started(void)
 		enter(RUNNING);
 	if (opt.max_idle_ms > 0) {
 		keeper.idle_since_ms = now_ms();
-		snprintf(keeper.seen, sizeof(keeper.seen), "its start");
+		format(keeper.seen, sizeof(keeper.seen), "its start");
 		set_timer(T_IDLE, 0);
 	}
 }
@@ -6205,7 +6378,7 @@ is_our_socket(const char *path)
 static const char *
 beside(const char *suffix, char buf[128])
 {
-	snprintf(buf, 128, "%s.%s", share.path, suffix);
+	format(buf, 128, "%s.%s", share.path, suffix);
 	return buf;
 }
 
@@ -6355,7 +6528,7 @@ join_command(char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (char **arg = opt.command; *arg != NULL && at < size; arg++)
-		at += (size_t)snprintf(buf + at, size - at, "%s%s",
+		at += (size_t)format(buf + at, size - at, "%s%s",
 		    at == 0 ? "" : " ", *arg);
 	make_harmless(buf, (int)strlen(buf));
 }
@@ -6372,7 +6545,7 @@ tell_hold(int fd, const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof(line), fmt, ap);
+	n = vformat(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -6380,8 +6553,8 @@ tell_hold(int fd, const char *fmt, ...)
 static void
 greet(const struct owner *o)
 {
-	tell_hold(o->hold, "server %d %016" PRIx64 " %s\n", (int)server.pid,
-	    share.hash, share.command);
+	tell_hold(o->hold, "server %d %016jx %s\n", (int)server.pid,
+	    (uintmax_t)share.hash, share.command);
 }
 
 /* The exec has succeeded: those who have come already may know. */
@@ -6409,7 +6582,7 @@ holder_label(pid_t pid, char buf[64])
 
 	if (proc_stat(pid, &p) == -1 || proc_stat(p.ppid, &parent) == -1)
 		return label_of(pid, buf);
-	snprintf(buf, 64, "%d (%s, of %d %s)", (int)pid, p.name,
+	format(buf, 64, "%d (%s, of %d %s)", (int)pid, p.name,
 	    (int)parent.pid, parent.name);
 	return buf;
 }
@@ -6751,10 +6924,10 @@ on_shared_end(int status)
 	int64_t lived = now_ms() - share.since_ms;
 
 	if (status >= BY_SIGNAL)
-		snprintf(how, sizeof(how), "%s",
+		format(how, sizeof(how), "%s",
 		    signal_name(status - BY_SIGNAL, name));
 	else
-		snprintf(how, sizeof(how), "status %d", status);
+		format(how, sizeof(how), "status %d", status);
 	if (share.started && !share.greeted)
 		refuse(NOT_STARTED, "the server can't be forked");
 	if (share.started && lived < STDIO_MS && status != NO_OWNER)
@@ -7361,7 +7534,8 @@ static bool
 show_version(const char *value)
 {
 	(void)value;
-	puts("ownerwrap " VERSION);
+	print("ownerwrap " VERSION "\n");
+	write_output();
 	exit(0);
 }
 
@@ -7465,23 +7639,24 @@ static bool
 show_help(const char *value)
 {
 	(void)value;
-	printf("usage: ownerwrap [options] [--] command [argument ...]\n"
+	print("usage: ownerwrap [options] [--] command [argument ...]\n"
 	    "Run command as a server whose life is tied to its owner's.\n");
 	for (size_t i = 0; i < COUNT(options); i++) {
 		const struct option *o = &options[i];
 		char both[40];
 
-		snprintf(both, sizeof(both), "--%s%s%s", o->name,
+		format(both, sizeof(both), "--%s%s%s", o->name,
 		    o->value && !is_optional(o) ? " " : "",
 		    o->value ? o->value : "");
-		printf("  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
+		print("  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
-	printf("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
+	print("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
 	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the command "
 	    "alone.  Exit status: the\nserver's; 124 no owner; 125 not started; "
 	    "126 can't be executed; 127 not found.\n");
+	write_output();
 	exit(0);
 }
 
@@ -7570,7 +7745,7 @@ parse_long(char **argv, enum pass pass)
 	if (o == NULL)
 		refuse(NOT_STARTED, "unknown option --%.*s (%s)", (int)len,
 		    name, usage);
-	snprintf(spelling, sizeof(spelling), "--%s", o->name);
+	format(spelling, sizeof(spelling), "--%s", o->name);
 	if (o->value == NULL && name[len] == '=')
 		refuse(NOT_STARTED, "%s: takes no value", spelling);
 	if (o->value == NULL || name[len] == '=' || is_optional(o)) {
@@ -7633,8 +7808,8 @@ read_environment(void)
 	char **to = environ, listen[32], watchdog[32];
 	bool listening = false;
 
-	snprintf(listen, sizeof(listen), "LISTEN_PID=%d", (int)self.pid);
-	snprintf(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d", (int)self.pid);
+	format(listen, sizeof(listen), "LISTEN_PID=%d", (int)self.pid);
+	format(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d", (int)self.pid);
 	for (char **from = environ; *from != NULL; from++)
 		listening |= strcmp(*from, listen) == 0;
 	for (char **from = environ; *from != NULL; from++) {
@@ -7661,7 +7836,7 @@ read_environment(void)
 static void
 variable_name(const struct option *o, char buf[48])
 {
-	int n = snprintf(buf, 48, "OWNERWRAP_%s", o->name);
+	int n = format(buf, 48, "OWNERWRAP_%s", o->name);
 
 	for (int i = 0; i < n; i++)
 		buf[i] = buf[i] == '-' ? '_' :
@@ -7717,7 +7892,7 @@ gives_way(const char *name, const char *other, const char *why)
 		cannot_work(name, why);
 		return true;
 	}
-	snprintf(option, sizeof(option), "--%s excludes it", name);
+	format(option, sizeof(option), "--%s excludes it", name);
 	cannot_work(other, option);
 	return false;
 }
@@ -7762,7 +7937,7 @@ has_place(const char *name, const char *value, size_t size)
 
 	if (option_by_name(name, strlen(name))->given)
 		return true;
-	snprintf(dir, sizeof(dir), "%.*s", len, value);
+	format(dir, sizeof(dir), "%.*s", len, value);
 	if (strlen(value) < size && (len == 0 || (stat(dir, &st) == 0 &&
 	    S_ISDIR(st.st_mode))))
 		return true;
@@ -7829,7 +8004,7 @@ parse(char **argv)
 
 	opt.command = command;
 	if (command != NULL) {	/* a copy: the title overwrites argv */
-		snprintf(name, sizeof(name), "%s", base_name(command[0]));
+		format(name, sizeof(name), "%s", base_name(command[0]));
 		opt.name = name;
 		if (is_off(getenv("OWNERWRAP")))
 			run_alone(command);
@@ -8007,14 +8182,15 @@ find_files(void)
 		atexit(abandon_share);
 		find_path(opt.share, ".sock", share.path,
 		    sizeof(share.path));
-		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
+		format(share.lock, sizeof(share.lock), "%s.lock", share.path);
 		check_directory_of(share.path);
 	}
 	if (opt.pid_file != NULL)
 		pid_path = path_of(opt.pid_file, ".pid");
 	if (opt.unique == NULL)
 		return;
-	snprintf(lock, sizeof(lock), ".%016" PRIx64 ".lock", hash_owners());
+	format(lock, sizeof(lock), ".%016jx.lock",
+	    (uintmax_t)hash_owners());
 	unique_path = path_of(opt.unique, lock);
 }
 

@@ -1,6 +1,7 @@
 /*
  * parts - what ownerwrap.c has in place of libc's, beside libc's
  *
+ *	parts formats COUNT SEED	format: snprintf
  *	parts patterns COUNT SEED	read_pattern, matches: regcomp, regexec
  *
  * Says each difference, and is 1 if there was one.
@@ -9,6 +10,7 @@
 #include "../ownerwrap.c"
 #undef main
 
+#include <inttypes.h>
 #include <regex.h>
 
 static uint64_t seed;
@@ -29,6 +31,66 @@ differ(const char *what, const char *text, long ours, long theirs)
 {
 	printf("%s, %s: %ld, libc has %ld\n", what, text, ours, theirs);
 	differences++;
+}
+
+/* --- formats ------------------------------------------------------------- */
+
+/* Numbers of every length, as often below 0. */
+static intmax_t
+random_number(void)
+{
+	intmax_t n = (intmax_t)(random_below(SIZE_MAX) >> random_below(64));
+
+	return random_below(2) ? n : -n;
+}
+
+static void compare_format(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* Into room of every size, and none. */
+static void
+compare_format(const char *fmt, ...)
+{
+	char ours[64], theirs[64];
+	size_t size = random_below(sizeof(ours) + 1);
+	va_list ap;
+	int n, m;
+
+	memset(ours, '#', sizeof(ours));
+	memset(theirs, '#', sizeof(theirs));
+	va_start(ap, fmt);
+	n = vformat(ours, size, fmt, ap);
+	va_end(ap);
+	va_start(ap, fmt);
+	m = vsnprintf(theirs, size, fmt, ap);
+	va_end(ap);
+	if (n != m || memcmp(ours, theirs, sizeof(ours)) != 0)
+		differ(fmt, size > 0 ? theirs : "", n, m);
+}
+
+static void
+compare_formats(long count)
+{
+	static const char *const words[] = { "", "a", "word", "%s %d",
+	    "a longer text than the field has columns" };
+
+	while (count-- > 0) {
+		intmax_t n = random_number();
+		const char *word = words[random_below(COUNT(words))];
+		int most = (int)random_below(8);
+
+		compare_format("%s", word);
+		compare_format("%7s %-9s|%.3s|", word, word, word);
+		compare_format("<%.*s> %9.2s %-9.4s|", most, word, word, word);
+		compare_format("%c%3c%-3c|", 'a', 'b', 'c');
+		compare_format("%d %7d %-7d|%02d %016d", (int)n, (int)n, (int)n,
+		    (int)n & 63, (int)n & INT_MAX);
+		compare_format("%jd %9jd %-9jd|%05jd", n, n, n, n & INTMAX_MAX);
+		compare_format("%x %08x %jx %016jx", (unsigned)n, (unsigned)n,
+		    (uintmax_t)n, (uintmax_t)n);
+	}
+	compare_format("%d %jd %jd", INT_MIN, INTMAX_MIN, INTMAX_MAX);
+	compare_format("%s", "no end");
 }
 
 /* --- patterns ------------------------------------------------------------ */
@@ -154,7 +216,9 @@ main(int argc, char **argv)
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 
 	seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-	if (argc == 4 && strcmp(argv[1], "patterns") == 0) {
+	if (argc == 4 && strcmp(argv[1], "formats") == 0)
+		compare_formats(count);
+	else if (argc == 4 && strcmp(argv[1], "patterns") == 0) {
 		check_patterns();
 		check_long();
 		compare_patterns(count);
