@@ -58,7 +58,6 @@
 #include <netinet/in.h>
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -270,13 +269,12 @@ static struct {		/* what was asked for */
 	char **command;
 	const char *name;		/* basename of the command */
 	int64_t grace_ms, kill_after_ms, interval_ms, max_idle_ms;
-	char *keep_if;
 	uint16_t ports[PORTS_MAX];	/* --keep-connected: only these */
 	int n_ports;			/* 0 = all */
 	int signal;
 	enum scope scope;
 	enum leftovers leftovers;
-	const char *share, *pid_file, *unique;
+	const char *keep_if, *share, *pid_file, *unique;
 	const char *sweeps[SWEEPS_MAX];
 	int n_sweeps;
 	bool find_orphans;
@@ -339,7 +337,7 @@ static struct {		/* the keepers, while no owner is left */
 	int hangs;		/* in a row */
 	int64_t no_since_ms;	/* all say no since then, or 0 */
 	char why[256];		/* the last yes, "" = none */
-	char **env;		/* for --keep-if */
+	char *command, **env;	/* --keep-if's */
 	int64_t idle_since_ms;	/* --max-idle: when something last happened */
 	char seen[256];		/* and what */
 } keeper;
@@ -403,16 +401,33 @@ static int n_names;
 static int n_owners, owners_room = OWNERS_FEW;
 static struct pollfd first_polls[4 + 2 * OWNERS_FEW], *polls = first_polls;
 
+/*
+ * Memory that can be given back, by munmap(); NULL and errno if there is none.
+ * malloc() only serves what stays: without free() it is small.
+ */
+static void *
+map(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
 /* A new element of zeros at the end of l, NULL and errno if no memory. */
 static void *
 list_add(struct list *l, size_t size)
 {
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : 64;
-		void *at = realloc(l->at, room * size);
+		void *at = map(room * size);
 
 		if (at == NULL)
 			return NULL;
+		if (l->room > 0) {
+			memcpy(at, l->at, l->n * size);
+			munmap(l->at, l->room * size);
+		}
 		l->at = at;
 		l->room = room;
 	}
@@ -597,6 +612,7 @@ print(const char *fmt, ...)
  *			was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
  *			write_nowait, boot_ticks, fork_to_exec, now_ms, rest
+ * Directories		dir_open, dir_next, dir_close
  *
  * A call that a platform lacks fails with ENOSYS; the callers stay plain.
  */
@@ -755,6 +771,45 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	return n;
 }
 
+/* opendir(3) takes its memory from the heap, and less of a directory at once. */
+struct dir {
+	int fd;
+	size_t at, n;
+	uint64_t rows[1024];		/* struct linux_dirent64 */
+};
+
+static int
+dir_open(struct dir *d, const char *path)
+{
+	d->at = d->n = 0;
+	d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return d->fd == -1 ? -1 : 0;
+}
+
+/* The next name.  NULL: the end, with errno 0, or an error. */
+static const char *
+dir_next(struct dir *d)
+{
+	const char *row;
+	uint16_t len;
+	long n;
+
+	if (d->at == d->n) {
+		errno = 0;
+		n = syscall(SYS_getdents64, d->fd, d->rows, sizeof(d->rows));
+		if (n <= 0)
+			return NULL;
+		d->at = 0;
+		d->n = (size_t)n;
+	}
+	row = (const char *)d->rows + d->at;
+	memcpy(&len, row + 16, sizeof(len));
+	d->at += len;
+	return row + 19;
+}
+
+static void dir_close(struct dir *d) { close(d->fd); }
+
 /* readlink(/proc/self) must be us: another namespace's /proc shows others. */
 static bool
 proc_usable(void)
@@ -826,25 +881,25 @@ proc_args(pid_t pid, char *buf, size_t size)
 static int
 proc_list(struct list *t)
 {
-	DIR *dir = opendir("/proc");
-	struct dirent *e;
+	const char *name;
+	struct dir dir;
 	int error;
 
 	t->n = 0;
-	if (dir == NULL)
+	if (dir_open(&dir, "/proc") == -1)
 		return -1;
-	while (errno = 0, (e = readdir(dir)) != NULL) {
+	while ((name = dir_next(&dir)) != NULL) {
 		struct proc p, *row;
 
-		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    proc_stat((pid_t)strtol(e->d_name, NULL, 10), &p) == -1)
+		if (!isdigit((unsigned char)name[0]) ||
+		    proc_stat((pid_t)strtol(name, NULL, 10), &p) == -1)
 			continue;
 		if ((row = list_add(t, sizeof(*row))) == NULL)
 			break;
 		*row = p;
 	}
 	error = errno;		/* 0 = the end */
-	closedir(dir);
+	dir_close(&dir);
 	errno = error;
 	return error == 0 ? 0 : -1;
 }
@@ -1486,19 +1541,19 @@ static int
 socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 {
 	char path[64], target[32];
-	struct dirent *e;
+	const char *name;
 	struct stat st;
-	DIR *dir;
+	struct dir dir;
 
 	format(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
 	if (stat(path, &st) == -1)
 		return -1;
 	*space = st.st_ino;
 	format(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	if ((dir = opendir(path)) == NULL)
+	if (dir_open(&dir, path) == -1)
 		return -1;
-	while ((e = readdir(dir)) != NULL) {
-		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
+	while ((name = dir_next(&dir)) != NULL) {
+		ssize_t n = readlinkat(dir.fd, name, target,
 		    sizeof(target) - 1);
 		uint64_t *inode;
 
@@ -1509,8 +1564,8 @@ socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 			break;
 		*inode = strtoull(target + 8, NULL, 10);
 	}
-	closedir(dir);
-	return e == NULL ? 0 : -1;
+	dir_close(&dir);
+	return name == NULL ? 0 : -1;
 }
 
 /* How often pid's threads went to sleep: proc_pid_status(5). */
@@ -1519,22 +1574,21 @@ proc_slept(pid_t pid, uint64_t *n)
 {
 	static const char key[] = "\nvoluntary_ctxt_switches:";
 	char path[64], buf[4096];
-	const char *at = NULL;
-	struct dirent *e;
-	DIR *dir;
+	const char *name, *at = NULL;
+	struct dir dir;
 
 	format(path, sizeof(path), "/proc/%d/task", (int)pid);
-	if ((dir = opendir(path)) == NULL)
+	if (dir_open(&dir, path) == -1)
 		return -1;
 	*n = 0;
-	while ((e = readdir(dir)) != NULL) {
-		format(path, sizeof(path), "task/%.20s/status", e->d_name);
-		if (isdigit((unsigned char)e->d_name[0]) &&
+	while ((name = dir_next(&dir)) != NULL) {
+		format(path, sizeof(path), "task/%.20s/status", name);
+		if (isdigit((unsigned char)name[0]) &&
 		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
 		    (at = strstr(buf, key)) != NULL)
 			*n += strtoull(at + sizeof(key) - 1, NULL, 10);
 	}
-	closedir(dir);
+	dir_close(&dir);
 	return at == NULL ? -1 : 0;
 }
 
@@ -1570,6 +1624,34 @@ proc_moved(pid_t pid, uint64_t *moved)
 #endif
 
 #define PEER_CLOSED	0	/* nothing tells that the peer has closed */
+
+#include <dirent.h>
+
+struct dir {
+	int fd;
+	DIR *rows;
+};
+
+static int
+dir_open(struct dir *d, const char *path)
+{
+	if ((d->rows = opendir(path)) == NULL)
+		return -1;
+	d->fd = dirfd(d->rows);
+	return 0;
+}
+
+static const char *
+dir_next(struct dir *d)
+{
+	struct dirent *e;
+
+	errno = 0;
+	e = readdir(d->rows);
+	return e == NULL ? NULL : e->d_name;
+}
+
+static void dir_close(struct dir *d) { closedir(d->rows); }
 
 static bool proc_usable(void) { return false; }
 static uint64_t boot_ticks(void) { return 0; }
@@ -2558,28 +2640,30 @@ owner_open(struct owner *o)
 		    (o->fd != -1 && fd_fired(o->fd));
 }
 
-/* Room for more than can be named, and what poll() needs for them. */
+/* Of so many owners, and what poll() needs for them: one behind the other. */
+static size_t
+owners_size(size_t n)
+{
+	return n * sizeof(*owners) + (4 + 2 * n) * sizeof(*polls);
+}
+
+/* Room for more than can be named. */
 static bool
 more_room(void)
 {
-	size_t room = 2 * (size_t)owners_room;
-	struct owner *o = malloc(room * sizeof(*o));
-	struct pollfd *p = malloc((4 + 2 * room) * sizeof(*p));
+	size_t n = (size_t)owners_room;
+	struct owner *o = map(owners_size(2 * n));
+	struct pollfd *p = (struct pollfd *)(o + 2 * n);
 
-	if (o == NULL || p == NULL) {
-		free(o);
-		free(p);
+	if (o == NULL)
 		return false;
-	}
-	memcpy(o, owners, (size_t)n_owners * sizeof(*o));
+	memcpy(o, owners, n * sizeof(*o));
 	memcpy(p, polls, 3 * sizeof(*p));
-	if (owners != first_owners) {
-		free(owners);
-		free(polls);
-	}
+	if (owners != first_owners)
+		munmap(owners, owners_size(n));
 	owners = o;
 	polls = p;
-	owners_room = (int)room;
+	owners_room *= 2;
 	return true;
 }
 
@@ -3556,7 +3640,7 @@ static struct {			/* what the last look has found */
 	struct list socks;	/* struct sock, sorted by id: connections */
 	bool all;		/* whatever ports --keep-connected names */
 	struct list listeners;	/* struct sock, TCP: the same, in the space */
-	bool *listens;		/* being read; on any address of this port */
+	bool listens[UINT16_MAX + 1];	/* being read; on any address of it */
 	bool talks;		/* the tree has Unix connections elsewhere */
 	struct list now, before;	/* struct meter, sorted by id */
 } found;
@@ -3744,11 +3828,9 @@ find_sockets(const struct list *t, enum rows rows)
 	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
 		const struct space *in = (struct space *)found.spaces.at + i;
 
-		free(found.listens);
-		found.listens = calloc(UINT16_MAX + 1, sizeof(bool));
+		memset(found.listens, false, sizeof(found.listens));
 		found.listeners.n = 0;
-		if (found.listens == NULL ||
-		    socket_rows(in->pid, in->id, LISTENING, see_listening) ||
+		if (socket_rows(in->pid, in->id, LISTENING, see_listening) ||
 		    socket_rows(in->pid, in->id, rows, see_connection))
 			doubt = in->pid ? in->pid : self.pid;
 	}
@@ -4459,32 +4541,29 @@ sweep_one(const char *pattern)
 	const char *base = base_name(pattern);
 	int len = (int)(base - pattern);
 	char path[PATH_MAX] = ".";
-	struct dirent *e;
-	DIR *dir = NULL;
+	const char *name;
+	struct dir dir;
 	int n = 0;
 
-	if (len > 0 && format(path, sizeof(path), "%.*s", len, pattern) >=
-	    (int)sizeof(path))
-		errno = ENAMETOOLONG;
-	else
-		dir = opendir(path);
-	if (dir == NULL) {
+	errno = ENAMETOOLONG;
+	if (len > 0)
+		format(path, sizeof(path), "%.*s", len, pattern);
+	if (len >= (int)sizeof(path) || dir_open(&dir, path) == -1) {
 		if (errno != ENOENT)
 			say(DEFAULT, "--sweep %s: %s", pattern,
 			    strerror(errno));
 		return;
 	}
-	while ((e = readdir(dir)) != NULL) {
-		pid_t pid = pid_in_name(e->d_name, base);
+	while ((name = dir_next(&dir)) != NULL) {
+		pid_t pid = pid_in_name(name, base);
 
-		if (pid == 0 || !is_stale(dirfd(dir), e->d_name, pid) ||
-		    unlinkat(dirfd(dir), e->d_name, 0) == -1)
+		if (pid == 0 || !is_stale(dir.fd, name, pid) ||
+		    unlinkat(dir.fd, name, 0) == -1)
 			continue;
-		say(VERBOSE, "swept %s of %d, which is gone", e->d_name,
-		    (int)pid);
+		say(VERBOSE, "swept %s of %d, which is gone", name, (int)pid);
 		n++;
 	}
-	closedir(dir);
+	dir_close(&dir);
 	if (n > 0)
 		say(DEFAULT, "swept %d file%s: %s", n, n > 1 ? "s" : "",
 		    pattern);
@@ -4937,7 +5016,7 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 static int
 find_orphans(void (*found_one)(const struct proc *, const char *))
 {
-	struct list t = { .n = 0 };
+	static struct list t;
 	char args[ARGS_SIZE];
 	int n = 0;
 
@@ -4950,7 +5029,6 @@ find_orphans(void (*found_one)(const struct proc *, const char *))
 			found_one(row(&t, i), args);
 			n++;
 		}
-	free(t.at);
 	return n;
 }
 
@@ -5799,7 +5877,7 @@ set_keeper(pid_t pid)
 	will->keeper = pid;
 }
 
-/* The server's environment, before the title overwrites it. */
+/* The command and the server's environment, before the title overwrites both. */
 static void
 save_environment(void)
 {
@@ -5808,7 +5886,8 @@ save_environment(void)
 
 	while (environ[n] != NULL)
 		n++;
-	if ((keeper.env = calloc(n + 2, sizeof(*keeper.env))) == NULL)
+	if ((keeper.command = strdup(opt.keep_if)) == NULL ||
+	    (keeper.env = calloc(n + 2, sizeof(*keeper.env))) == NULL)
 		return;
 	format(listener, sizeof(listener), "LISTEN_PID=%d", (int)server.pid);
 	format(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d",
@@ -5824,6 +5903,8 @@ save_environment(void)
 static void
 become_keeper(pid_t parent)
 {
+	char *args[] = { "sh", "-c", keeper.command, NULL };
+
 	setsid();
 	die_with_parent(SIGKILL);
 	if (getppid() != parent || chdir("/") == -1)
@@ -5833,7 +5914,7 @@ become_keeper(pid_t parent)
 	if (opt.share != NULL)
 		setrlimit(RLIMIT_NOFILE, &share.limit);
 	restore_signals();
-	execle("/bin/sh", "sh", "-c", opt.keep_if, (char *)NULL, keeper.env);
+	execve("/bin/sh", args, keeper.env);
 	_exit(0);
 }
 
@@ -7434,13 +7515,10 @@ set_keep_connected(const char *value)
 	return opt.keep_connected = true;
 }
 
-/* A copy, since the title overwrites argv. */
 static bool
 set_keep_if(const char *value)
 {
-	free(opt.keep_if);
-	opt.keep_if = value[0] == '\0' ? NULL : strdup(value);
-	return opt.keep_if != NULL;
+	return value[0] != '\0' && (opt.keep_if = value) != NULL;
 }
 
 /* Can it be the name of one? */
