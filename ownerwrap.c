@@ -3640,7 +3640,7 @@ static struct {			/* what the last look has found */
 	struct list socks;	/* struct sock, sorted by id: connections */
 	bool all;		/* whatever ports --keep-connected names */
 	struct list listeners;	/* struct sock, TCP: the same, in the space */
-	bool listens[UINT16_MAX + 1];	/* being read; on any address of it */
+	bool *listens;		/* being read; on any address of this port */
 	bool talks;		/* the tree has Unix connections elsewhere */
 	struct list now, before;	/* struct meter, sorted by id */
 } found;
@@ -3824,11 +3824,14 @@ find_sockets(const struct list *t, enum rows rows)
 {
 	pid_t doubt = find_inodes(t);
 
+	if (found.listens == NULL &&
+	    (found.listens = map(UINT16_MAX + 1)) == NULL)
+		return self.pid;
 	found.names.n = found.socks.n = 0;
 	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
 		const struct space *in = (struct space *)found.spaces.at + i;
 
-		memset(found.listens, false, sizeof(found.listens));
+		memset(found.listens, false, UINT16_MAX + 1);
 		found.listeners.n = 0;
 		if (socket_rows(in->pid, in->id, LISTENING, see_listening) ||
 		    socket_rows(in->pid, in->id, rows, see_connection))
@@ -4607,23 +4610,24 @@ static struct {
 	int groups;		/* that are open */
 	const char *rest;	/* of its text */
 	bool malformed;
-} pattern;
+	struct reached sets[2];	/* now and next */
+} *pattern;
 
 static void
 give_up(void)
 {
-	pattern.malformed = true;
-	pattern.rest = "";
+	pattern->malformed = true;
+	pattern->rest = "";
 }
 
 static struct state *
 add_state(int at, enum op op, int to, int other)
 {
-	struct state *s = &pattern.at[STATES_MAX];
+	struct state *s = &pattern->at[STATES_MAX];
 
-	if (pattern.n < STATES_MAX) {
-		s = &pattern.at[at];
-		memmove(s + 1, s, (size_t)(pattern.n++ - at) * sizeof(*s));
+	if (pattern->n < STATES_MAX) {
+		s = &pattern->at[at];
+		memmove(s + 1, s, (size_t)(pattern->n++ - at) * sizeof(*s));
 	}
 	*s = (struct state){ .op = op, .to = { to, other } };
 	return s;
@@ -4633,27 +4637,27 @@ add_state(int at, enum op op, int to, int other)
 static void
 copy_states(int len)
 {
-	if (len < STATES_MAX - pattern.n) {
-		memcpy(&pattern.at[pattern.n], &pattern.at[pattern.n - len],
-		    (size_t)len * sizeof(pattern.at[0]));
-		pattern.n += len;
+	if (len < STATES_MAX - pattern->n) {
+		memcpy(&pattern->at[pattern->n], &pattern->at[pattern->n - len],
+		    (size_t)len * sizeof(pattern->at[0]));
+		pattern->n += len;
 	} else
-		pattern.n = STATES_MAX;
+		pattern->n = STATES_MAX;
 }
 
 /* What begins at start: min times at least and max at most. */
 static void
 repeat(int start, int min, int max)
 {
-	int len = pattern.n - start;
+	int len = pattern->n - start;
 	int times = max != MANY ? max : min > 0 ? min : 1;
 
 	for (int i = 1; i < times; i++)
 		copy_states(len);
 	if (max == 0)
-		pattern.n = start;
+		pattern->n = start;
 	if (max == MANY)
-		add_state(pattern.n, BRANCH, 1, -len);
+		add_state(pattern->n, BRANCH, 1, -len);
 	for (int i = times - 1; i >= min; i--)
 		add_state(start + i * len, BRANCH, 1, len + 1 + (max == MANY));
 }
@@ -4662,11 +4666,11 @@ repeat(int start, int min, int max)
 static int
 parse_count(void)
 {
-	int n = isdigit((unsigned char)*pattern.rest) ? 0 : MANY;
+	int n = isdigit((unsigned char)*pattern->rest) ? 0 : MANY;
 
-	for (; isdigit((unsigned char)*pattern.rest); pattern.rest++)
+	for (; isdigit((unsigned char)*pattern->rest); pattern->rest++)
 		if (n <= REPEAT_MAX)
-			n = n * 10 + (*pattern.rest - '0');
+			n = n * 10 + (*pattern->rest - '0');
 	return n;
 }
 
@@ -4675,28 +4679,28 @@ static void
 parse_bounds(int *min, int *max)
 {
 	*min = *max = parse_count();
-	if (*pattern.rest == ',') {
-		pattern.rest++;
+	if (*pattern->rest == ',') {
+		pattern->rest++;
 		*max = parse_count();
 	}
-	if (*pattern.rest != '}' || *min == MANY || *min > REPEAT_MAX ||
+	if (*pattern->rest != '}' || *min == MANY || *min > REPEAT_MAX ||
 	    *max > REPEAT_MAX || (*max != MANY && *max < *min))
 		give_up();
 	else
-		pattern.rest++;
+		pattern->rest++;
 }
 
 /* What follows an atom that begins at start; false if it is no repetition. */
 static bool
 parse_repetition(int start)
 {
-	int min = *pattern.rest == '+', max = *pattern.rest == '?' ? 1 : MANY;
+	int min = *pattern->rest == '+', max = *pattern->rest == '?' ? 1 : MANY;
 
-	if (*pattern.rest == '\0' || strchr("*+?{", *pattern.rest) == NULL)
+	if (*pattern->rest == '\0' || strchr("*+?{", *pattern->rest) == NULL)
 		return false;
-	if (*pattern.rest++ == '{')
+	if (*pattern->rest++ == '{')
 		parse_bounds(&min, &max);
-	if (!pattern.malformed)
+	if (!pattern->malformed)
 		repeat(start, min, max);
 	return true;
 }
@@ -4724,12 +4728,12 @@ parse_class(unsigned char set[32])
 	for (size_t i = 0; i < COUNT(classes); i++) {
 		size_t len = strlen(classes[i].name);
 
-		if (strncmp(pattern.rest, classes[i].name, len) != 0)
+		if (strncmp(pattern->rest, classes[i].name, len) != 0)
 			continue;
 		for (int c = 0; c < 256; c++)
 			if (classes[i].has(c))
 				add_bytes(set, c, c);
-		pattern.rest += len;
+		pattern->rest += len;
 		return;
 	}
 	give_up();
@@ -4739,7 +4743,7 @@ parse_class(unsigned char set[32])
 static int
 parse_member(void)
 {
-	const char *s = pattern.rest++;
+	const char *s = pattern->rest++;
 
 	if (s[0] != '[' || (s[1] != '.' && s[1] != '=' && s[1] != ':'))
 		return (unsigned char)s[0];
@@ -4747,7 +4751,7 @@ parse_member(void)
 		give_up();
 		return 0;
 	}
-	pattern.rest += 4;
+	pattern->rest += 4;
 	return (unsigned char)s[2];
 }
 
@@ -4755,12 +4759,12 @@ parse_member(void)
 static void
 parse_range(unsigned char set[32], bool first)
 {
-	bool hyphen = *pattern.rest == '-' && !first && pattern.rest[1] != ']';
+	bool hyphen = *pattern->rest == '-' && !first && pattern->rest[1] != ']';
 	int from = parse_member(), to = from;
 
-	if (*pattern.rest == '-' && pattern.rest[1] != ']' &&
-	    pattern.rest[1] != '\0') {
-		pattern.rest++;
+	if (*pattern->rest == '-' && pattern->rest[1] != ']' &&
+	    pattern->rest[1] != '\0') {
+		pattern->rest++;
 		to = parse_member();
 	}
 	if (hyphen || to < from)
@@ -4772,20 +4776,20 @@ parse_range(unsigned char set[32], bool first)
 static void
 parse_set(unsigned char set[32])
 {
-	bool inverted = *pattern.rest == '^';
-	const char *begin = pattern.rest += inverted;
+	bool inverted = *pattern->rest == '^';
+	const char *begin = pattern->rest += inverted;
 
-	while (*pattern.rest != '\0' &&
-	    (*pattern.rest != ']' || pattern.rest == begin))
-		if (strncmp(pattern.rest, "[:", 2) == 0) {
-			pattern.rest++;
+	while (*pattern->rest != '\0' &&
+	    (*pattern->rest != ']' || pattern->rest == begin))
+		if (strncmp(pattern->rest, "[:", 2) == 0) {
+			pattern->rest++;
 			parse_class(set);
 		} else
-			parse_range(set, pattern.rest == begin);
-	if (*pattern.rest == '\0')
+			parse_range(set, pattern->rest == begin);
+	if (*pattern->rest == '\0')
 		give_up();
 	else
-		pattern.rest++;
+		pattern->rest++;
 	for (int i = 0; i < 32 && inverted; i++)
 		set[i] ^= 0xff;
 }
@@ -4795,13 +4799,13 @@ static void parse_branches(void);
 static void
 parse_group(void)
 {
-	if (++pattern.groups > GROUPS_MAX)
+	if (++pattern->groups > GROUPS_MAX)
 		give_up();
 	else
 		parse_branches();
-	pattern.groups--;
-	if (*pattern.rest == ')')
-		pattern.rest++;
+	pattern->groups--;
+	if (*pattern->rest == ')')
+		pattern->rest++;
 	else
 		give_up();
 }
@@ -4810,33 +4814,33 @@ parse_group(void)
 static void
 parse_escaped(void)
 {
-	int c = (unsigned char)*pattern.rest;
+	int c = (unsigned char)*pattern->rest;
 
 	if (c == '\0' || isalnum(c) || strchr("<>`'", c) != NULL) {
 		give_up();
 		return;
 	}
-	pattern.rest++;
-	add_bytes(add_state(pattern.n, BYTE, 0, 0)->set, c, c);
+	pattern->rest++;
+	add_bytes(add_state(pattern->n, BYTE, 0, 0)->set, c, c);
 }
 
 static void
 parse_atom(void)
 {
-	int c = (unsigned char)*pattern.rest++;
+	int c = (unsigned char)*pattern->rest++;
 
 	if (c == '(')
 		parse_group();
 	else if (c == '[')
-		parse_set(add_state(pattern.n, BYTE, 0, 0)->set);
+		parse_set(add_state(pattern->n, BYTE, 0, 0)->set);
 	else if (c == '\\')
 		parse_escaped();
 	else if (c == '^' || c == '$')
-		add_state(pattern.n, c == '^' ? BEGINNING : END, 0, 0);
+		add_state(pattern->n, c == '^' ? BEGINNING : END, 0, 0);
 	else if (strchr("*+?{", c) != NULL)
 		give_up();		/* there is nothing to repeat */
 	else
-		add_bytes(add_state(pattern.n, BYTE, 0, 0)->set,
+		add_bytes(add_state(pattern->n, BYTE, 0, 0)->set,
 		    c == '.' ? 1 : c, c == '.' ? 255 : c);
 }
 
@@ -4844,10 +4848,10 @@ parse_atom(void)
 static void
 parse_branch(void)
 {
-	while (*pattern.rest != '\0' && *pattern.rest != '|' &&
-	    (*pattern.rest != ')' || pattern.groups == 0)) {
-		int start = pattern.n;
-		bool anchor = *pattern.rest == '^' || *pattern.rest == '$';
+	while (*pattern->rest != '\0' && *pattern->rest != '|' &&
+	    (*pattern->rest != ')' || pattern->groups == 0)) {
+		int start = pattern->n;
+		bool anchor = *pattern->rest == '^' || *pattern->rest == '$';
 
 		parse_atom();
 		while (!anchor && parse_repetition(start))
@@ -4858,17 +4862,17 @@ parse_branch(void)
 static void
 parse_branches(void)
 {
-	int start = pattern.n, jump;
+	int start = pattern->n, jump;
 
 	parse_branch();
-	while (*pattern.rest == '|') {
-		pattern.rest++;
-		add_state(start, BRANCH, 1, pattern.n - start + 2);
-		jump = pattern.n;
+	while (*pattern->rest == '|') {
+		pattern->rest++;
+		add_state(start, BRANCH, 1, pattern->n - start + 2);
+		jump = pattern->n;
 		add_state(jump, BRANCH, 0, 0);
 		parse_branch();
-		pattern.at[jump].to[0] = pattern.n - jump;
-		pattern.at[jump].to[1] = pattern.n - jump;
+		pattern->at[jump].to[0] = pattern->n - jump;
+		pattern->at[jump].to[1] = pattern->n - jump;
 	}
 }
 
@@ -4876,11 +4880,13 @@ parse_branches(void)
 static bool
 read_pattern(const char *text)
 {
-	pattern.n = pattern.groups = 0;
-	pattern.malformed = false;
-	pattern.rest = text;
+	if (pattern == NULL && (pattern = map(sizeof(*pattern))) == NULL)
+		return false;
+	pattern->n = pattern->groups = 0;
+	pattern->malformed = false;
+	pattern->rest = text;
 	parse_branches();
-	return !pattern.malformed && pattern.n < STATES_MAX;
+	return !pattern->malformed && pattern->n < STATES_MAX;
 }
 
 static void
@@ -4899,7 +4905,7 @@ static void
 follow(int state, bool begins, unsigned char c, struct reached *now,
     struct reached *next)
 {
-	const struct state *s = &pattern.at[state];
+	const struct state *s = &pattern->at[state];
 
 	switch (s->op) {
 	case BYTE:
@@ -4925,15 +4931,15 @@ follow(int state, bool begins, unsigned char c, struct reached *now,
 static bool
 matches(const char *text)
 {
-	static struct reached sets[2];
-	struct reached *now = &sets[0], *next = &sets[1], *swap;
+	struct reached *now = &pattern->sets[0], *next = &pattern->sets[1];
+	struct reached *swap;
 
 	now->n = 0;
 	for (const char *at = text; ; at++) {
 		next->n = 0;
 		reach(now, 0);		/* it may begin here */
 		for (int i = 0; i < now->n; i++) {
-			if (now->at[i] == pattern.n)
+			if (now->at[i] == pattern->n)
 				return true;
 			follow(now->at[i], at == text, (unsigned char)*at,
 			    now, next);
