@@ -1169,7 +1169,7 @@ static void release_signals(void) { }
 static size_t
 read_signals(struct note *notes, size_t room)
 {
-	struct signalfd_siginfo si[16];
+	struct signalfd_siginfo si[8];
 	ssize_t got = read(self.signals[0], si,
 	    (room < COUNT(si) ? room : COUNT(si)) * sizeof(si[0]));
 	size_t n = got > 0 ? (size_t)got / sizeof(si[0]) : 0;
@@ -6291,18 +6291,18 @@ finish(int status)
 	struct rlimit none = { 0, 0 };
 
 	if (status < BY_SIGNAL)
-		exit(status);
+		_exit(status);
 	setrlimit(RLIMIT_CORE, &none);
 	never_dump();
 	raise_plainly(status - BY_SIGNAL);
-	exit(128 + status - BY_SIGNAL);
+	_exit(128 + status - BY_SIGNAL);
 }
 
 /* All that came, before anything a peer wrote. */
 static void
 drain_signals(void (*on_signal)(const struct note *))
 {
-	struct note notes[16];
+	struct note notes[8];
 	size_t n;
 
 	while ((n = read_signals(notes, COUNT(notes))) > 0)
@@ -6389,6 +6389,7 @@ stand_in(void)
 		say(DEFAULT, "the supervisor %d was killed; server %d can't "
 		    "be reached from here", (int)self.supervisor,
 		    (int)server.pid);
+		release_files();
 		finish(final_status());
 	}
 	came = kernel_told(server.pid);
