@@ -453,6 +453,12 @@ scan_number(const char **at, unsigned base)
 	}
 }
 
+static uint64_t
+number(const char *s)
+{
+	return scan_number(&s, 10);
+}
+
 /* The digits of n, right before end; where they begin. */
 static char *
 digits_before(char *end, uintmax_t n, unsigned base)
@@ -820,7 +826,7 @@ proc_usable(void)
 	if (n <= 0)
 		return false;
 	buf[n] = '\0';
-	return strtol(buf, NULL, 10) == getpid();
+	return (pid_t)number(buf) == getpid();
 }
 
 /*
@@ -830,8 +836,9 @@ proc_usable(void)
 static int
 proc_stat(pid_t pid, struct proc *p)
 {
-	char buf[512], *name, *end, *at;
-	int64_t field[20] = { 0 };	/* from the state, which is none */
+	char buf[512], *name, *end;
+	const char *at;
+	uint64_t field[20] = { 0 };	/* from the state, which is none */
 	size_t len;
 
 	if (!self.listed) {
@@ -852,8 +859,10 @@ proc_stat(pid_t pid, struct proc *p)
 		return -1;
 	}
 	at = end + 3;
-	for (size_t i = 1; i < COUNT(field) && *at != '\0'; i++)
-		field[i] = strtoll(at, &at, 10);
+	for (size_t i = 1; i < COUNT(field) && at != NULL; i++) {
+		field[i] = number(++at);	/* 0 for one below 0 */
+		at = strchr(at, ' ');
+	}
 	if (field[19] == 0) {
 		errno = EIO;
 		return -1;
@@ -862,10 +871,10 @@ proc_stat(pid_t pid, struct proc *p)
 	p->ppid = (pid_t)field[1];
 	p->pgrp = (pid_t)field[2];
 	p->sid = (pid_t)field[3];
-	p->reaped = (uint64_t)field[8];
-	p->cpu = (uint64_t)(field[11] + field[12]);
+	p->reaped = field[8];
+	p->cpu = field[11] + field[12];
 	p->threads = (int)field[17];
-	p->ticks = (uint64_t)field[19];
+	p->ticks = field[19];
 	len = (size_t)(end - ++name);
 	memcpy(p->name, name, len < NAME_SIZE ? len : NAME_SIZE - 1);
 	return 0;
@@ -892,7 +901,7 @@ proc_list(struct list *t)
 		struct proc p, *row;
 
 		if (!isdigit((unsigned char)name[0]) ||
-		    proc_stat((pid_t)strtol(name, NULL, 10), &p) == -1)
+		    proc_stat((pid_t)number(name), &p) == -1)
 			continue;
 		if ((row = list_add(t, sizeof(*row))) == NULL)
 			break;
@@ -935,8 +944,8 @@ proc_resident_kib(pid_t pid)
 
 	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
 	    (at = strchr(buf, ' ')) != NULL)
-		pages = strtoll(at, NULL, 10);
-	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+		pages = (int64_t)number(at + 1);
+	return pages * (int64_t)(getauxval(AT_PAGESZ) / 1024);
 }
 
 /* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
@@ -947,16 +956,16 @@ exit_pid(int fd)
 
 	format(file, sizeof(file), "fdinfo/%d", fd);
 	if (!self.listed || proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
-	    (at = strstr(buf, "\nPid:")) == NULL)
+	    (at = strstr(buf, "\nPid:\t")) == NULL)
 		return 0;
-	return (pid_t)strtol(at + strlen("\nPid:"), NULL, 10);
+	return (pid_t)number(at + strlen("\nPid:\t"));
 }
 
 static uint64_t
 boot_ticks(void)
 {
 	struct timespec ts;
-	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t hz = getauxval(AT_CLKTCK);
 
 	clock_gettime(CLOCK_BOOTTIME, &ts);
 	return (uint64_t)ts.tv_sec * hz +
@@ -969,7 +978,7 @@ proc_age_ms(uint64_t ticks)
 	uint64_t now = boot_ticks();
 
 	return ticks == 0 || now < ticks ? 0 :
-	    (int64_t)((now - ticks) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	    (int64_t)((now - ticks) * 1000 / getauxval(AT_CLKTCK));
 }
 
 /* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
@@ -1445,13 +1454,15 @@ static bool
 parse_end(const char *s, uint32_t addr[4], uint16_t *port)
 {
 	size_t len = strcspn(s, ":");
-	char word[9] = "";
+	char text[9] = "";
 
 	for (size_t i = 0; i + 8 <= len && i < 32; i += 8) {
-		memcpy(word, s + i, 8);
-		addr[i / 8] = (uint32_t)strtoul(word, NULL, 16);
+		const char *word = memcpy(text, s + i, 8);
+
+		addr[i / 8] = (uint32_t)scan_number(&word, 16);
 	}
-	*port = htons((uint16_t)strtoul(s + len + (s[len] == ':'), NULL, 16));
+	s += len + (s[len] == ':');
+	*port = htons((uint16_t)scan_number(&s, 16));
 	return len == 8;
 }
 
@@ -1466,23 +1477,25 @@ see_line(char *line, bool is_unix, uint64_t space, see_fn *see)
 	uint32_t addr[2][4];
 	uint16_t port[2];
 	char *field[10], *name, *rest = line;
+	const char *state;
 	int n = 0, last = is_unix ? 6 : 9;	/* the inode's */
 
 	while ((field[n] = strtok_r(rest, " \n", &rest)) && n < last)
 		n++;
 	if (n < last || !isdigit((unsigned char)*field[last]))
 		return 0;			/* the head */
-	s.inode = strtoull(field[last], NULL, 10);
+	s.inode = number(field[last]);
+	state = field[3];
 	if (!is_unix) {
 		bool v4 = parse_end(field[1], addr[0], &port[0]);
 
 		parse_end(field[2], addr[1], &port[1]);
-		s.state = (uint8_t)strtoul(field[3], NULL, 16);
+		s.state = (uint8_t)scan_number(&state, 16);
 		set_ends(&s, space, v4, addr, port);
 	} else if ((name = strtok_r(rest, "\n", &rest)) != NULL) {
 		format(s.name, sizeof(s.name), "%s", name);
 		s.id = s.inode;
-		if (strtoul(field[3], NULL, 16) & 0x10000)	/* listens */
+		if (scan_number(&state, 16) & 0x10000)	/* listens */
 			s.state = LISTEN;
 		else if (field[5][1] >= '2')	/* is or is being connected */
 			s.state = ESTABLISHED;
@@ -1562,7 +1575,7 @@ socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 		target[n] = '\0';
 		if ((inode = list_add(l, sizeof(*inode))) == NULL)
 			break;
-		*inode = strtoull(target + 8, NULL, 10);
+		*inode = number(target + 8);
 	}
 	dir_close(&dir);
 	return name == NULL ? 0 : -1;
@@ -1572,7 +1585,7 @@ socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 static int
 proc_slept(pid_t pid, uint64_t *n)
 {
-	static const char key[] = "\nvoluntary_ctxt_switches:";
+	static const char key[] = "\nvoluntary_ctxt_switches:\t";
 	char path[64], buf[4096];
 	const char *name, *at = NULL;
 	struct dir dir;
@@ -1586,7 +1599,7 @@ proc_slept(pid_t pid, uint64_t *n)
 		if (isdigit((unsigned char)name[0]) &&
 		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
 		    (at = strstr(buf, key)) != NULL)
-			*n += strtoull(at + sizeof(key) - 1, NULL, 10);
+			*n += number(at + sizeof(key) - 1);
 	}
 	dir_close(&dir);
 	return at == NULL ? -1 : 0;
@@ -1602,7 +1615,7 @@ proc_moved(pid_t pid, uint64_t *moved)
 		return -1;
 	*moved = 0;
 	for (int i = 0; i < 4 && (at = strchr(at, ':')) != NULL; i++)
-		*moved += strtoull(++at, NULL, 10);
+		*moved += number(at += strlen(": "));
 	return at == NULL ? -1 : 0;
 }
 
@@ -4256,14 +4269,15 @@ is_pid_file(int fd)
 static pid_t
 read_pid(int fd, bool *stopping)
 {
-	char text[32] = "", *end;
-	long pid;
+	char text[32] = "";
+	size_t digits;
+	uint64_t pid;
 
 	if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
 		return 0;
-	pid = strtol(text, &end, 10);
-	*stopping = strcmp(end, " stopping\n") == 0;
-	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+	digits = strspn(text, "0123456789");
+	*stopping = strcmp(text + digits, " stopping\n") == 0;
+	return parse_number(text, digits, 1, INT_MAX, &pid) ? (pid_t)pid : 0;
 }
 
 /* Whoever reads meanwhile finds nothing, which is waited for, or all of it. */
@@ -7051,21 +7065,21 @@ on_share_line(const char *line)
 {
 	const char *at;
 	uint64_t hash;
-	char *end;
-	long n;
+	int pid;
 
 	if ((at = after("server ", line)) != NULL) {
 		if (share.greeted)
 			return;
-		n = strtol(at, &end, 10);
-		hash = strtoull(end, &end, 16);
-		on_greeting((int)n, hash, end + (*end == ' '));
+		pid = (int)scan_number(&at, 10);
+		at += *at == ' ';
+		hash = scan_number(&at, 16);
+		on_greeting(pid, hash, at + (*at == ' '));
 	} else if ((at = after("exit ", line)) != NULL)
-		on_shared_end((int)(strtol(at, NULL, 10) & 255));
+		on_shared_end((int)(number(at) & 255));
 	else if ((at = after("signal ", line)) != NULL)
-		on_shared_end(BY_SIGNAL + (int)(strtol(at, NULL, 10) & 127));
+		on_shared_end(BY_SIGNAL + (int)(number(at) & 127));
 	else if ((at = after("failed ", line)) != NULL)
-		on_share_failed((int)strtol(at, NULL, 10));
+		on_share_failed((int)number(at));
 	else
 		refuse_stranger();
 }
