@@ -617,7 +617,8 @@ print(const char *fmt, ...)
  *			hold_signals, release_signals, restore_signals,
  *			was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, boot_ticks, fork_to_exec, now_ms, rest
+ *			write_nowait, boot_ticks, fork_to_exec, now_ms, rest,
+ *			limit_descriptors, never_dump
  * Directories		dir_open, dir_next, dir_close
  *
  * A call that a platform lacks fails with ENOSYS; the callers stay plain.
@@ -1079,10 +1080,20 @@ name_process(const char *name)
 	prctl(PR_SET_NAME, name, 0L, 0L, 0L);
 }
 
+/* setrlimit(2) of musl brings 4 KB for threads along. */
+static int
+limit_descriptors(const struct rlimit *limit)
+{
+	return prlimit(0, RLIMIT_NOFILE, limit, NULL);
+}
+
 /* core(5): a core_pattern that is a pipe does not ask RLIMIT_CORE. */
 static void
 never_dump(void)
 {
+	struct rlimit none = { 0, 0 };
+
+	prlimit(0, RLIMIT_CORE, &none, NULL);
 	prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
 }
 
@@ -1922,7 +1933,20 @@ rest(struct pollfd *polled, nfds_t n, int timeout_ms)
 }
 
 static void name_process(const char *name) { (void)name; }
-static void never_dump(void) { }
+
+static int
+limit_descriptors(const struct rlimit *limit)
+{
+	return setrlimit(RLIMIT_NOFILE, limit);
+}
+
+static void
+never_dump(void)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+}
 
 static ssize_t
 write_nowait(int fd, const char *buf, size_t len)
@@ -5932,7 +5956,7 @@ become_keeper(pid_t parent)
 	dup2(opt.verbose && opt.log_fd != -1 ? opt.log_fd : STDOUT_FILENO,
 	    STDERR_FILENO);
 	if (opt.share != NULL)
-		setrlimit(RLIMIT_NOFILE, &share.limit);
+		limit_descriptors(&share.limit);
 	restore_signals();
 	execve("/bin/sh", args, keeper.env);
 	_exit(0);
@@ -6302,11 +6326,8 @@ static void finish(int status) __attribute__((noreturn));
 static void
 finish(int status)
 {
-	struct rlimit none = { 0, 0 };
-
 	if (status < BY_SIGNAL)
 		_exit(status);
-	setrlimit(RLIMIT_CORE, &none);
 	never_dump();
 	raise_plainly(status - BY_SIGNAL);
 	_exit(128 + status - BY_SIGNAL);
@@ -6727,7 +6748,7 @@ raise_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &share.limit) == 0) {
 		rl = share.limit;
 		rl.rlim_cur = rl.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &rl);
+		limit_descriptors(&rl);
 	}
 }
 
