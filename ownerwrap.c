@@ -436,7 +436,7 @@ list_add(struct list *l, size_t size)
 
 /* --- text: in place of stdio, which is larger than all that it would do -- */
 
-/* The number that *at begins with, 0 if there is none; *at is behind it then. */
+/* The number that *at begins with, which is skipped; 0 if there is none. */
 static uint64_t
 scan_number(const char **at, unsigned base)
 {
@@ -564,42 +564,27 @@ format(char *buf, size_t size, const char *fmt, ...)
 	return n;
 }
 
-static struct {		/* for standard output */
-	char text[2 * ARGS_SIZE + LINE_SIZE];
-	size_t n;
-	int error;		/* the first there was */
-} output;
+static int print_error;		/* the first errno there was */
 
-/* False, and errno, if not all could be written. */
-static bool
-write_output(void)
+/* To standard output, at once: lines of ARGS_SIZE, and a little, at most. */
+static void
+print(const char *fmt, ...)
 {
-	for (size_t at = 0; at < output.n && output.error == 0; ) {
-		ssize_t n = write(STDOUT_FILENO, output.text + at,
-		    output.n - at);
+	char text[ARGS_SIZE + LINE_SIZE];
+	size_t at = 0, len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	len = (size_t)vformat(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	while (at < len && print_error == 0) {
+		ssize_t n = write(STDOUT_FILENO, text + at, len - at);
 
 		if (n >= 0)
 			at += (size_t)n;
 		else if (errno != EINTR)
-			output.error = errno;
+			print_error = errno;
 	}
-	output.n = 0;
-	errno = output.error;
-	return errno == 0;
-}
-
-/* One line of ARGS_SIZE at most, and a little. */
-static void
-print(const char *fmt, ...)
-{
-	va_list ap;
-
-	if (output.n > ARGS_SIZE)
-		write_output();
-	va_start(ap, fmt);
-	output.n += (size_t)vformat(output.text + output.n,
-	    sizeof(output.text) - output.n, fmt, ap);
-	va_end(ap);
 }
 
 
@@ -778,7 +763,7 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	return n;
 }
 
-/* opendir(3) takes its memory from the heap, and less of a directory at once. */
+/* opendir(3) takes memory from the heap, and less of a directory at once. */
 struct dir {
 	int fd;
 	size_t at, n;
@@ -3863,7 +3848,7 @@ find_sockets(const struct list *t, enum rows rows)
 
 	if (found.listens == NULL &&
 	    (found.listens = map(UINT16_MAX + 1)) == NULL)
-		return self.pid;
+		doubt = self.pid;
 	found.names.n = found.socks.n = 0;
 	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
 		const struct space *in = (struct space *)found.spaces.at + i;
@@ -4642,13 +4627,13 @@ struct reached {	/* a set of states: at[0..n-1], each once */
 	uint16_t at[STATES_MAX + 1], place[STATES_MAX + 1];
 };
 
-static struct {
+static struct pattern {
 	struct state at[STATES_MAX + 1];
 	int n;			/* where it ends; STATES_MAX: it is full */
 	int groups;		/* that are open */
 	const char *rest;	/* of its text */
 	bool malformed;
-	struct reached sets[2];	/* now and next */
+	struct reached reached[2];	/* by the bytes up to here; and next */
 } *pattern;
 
 static void
@@ -4919,7 +4904,7 @@ static bool
 read_pattern(const char *text)
 {
 	if (pattern == NULL && (pattern = map(sizeof(*pattern))) == NULL)
-		return false;
+		refuse(NOT_STARTED, "--orphans: %s", strerror(errno));
 	pattern->n = pattern->groups = 0;
 	pattern->malformed = false;
 	pattern->rest = text;
@@ -4969,8 +4954,7 @@ follow(int state, bool begins, unsigned char c, struct reached *now,
 static bool
 matches(const char *text)
 {
-	struct reached *now = &pattern->sets[0], *next = &pattern->sets[1];
-	struct reached *swap;
+	struct reached *now = pattern->reached, *next = now + 1, *swap;
 
 	now->n = 0;
 	for (const char *at = text; ; at++) {
@@ -5106,8 +5090,9 @@ list_orphans(void)
 {
 	int n = find_orphans(print_orphan);
 
-	if (n == -1 || !write_output())
-		refuse(NOT_STARTED, "--orphans: %s", strerror(errno));
+	if (n == -1 || print_error != 0)
+		refuse(NOT_STARTED, "--orphans: %s", strerror(n == -1 ? errno :
+		    print_error));
 	return n == 0;
 }
 
@@ -5921,7 +5906,7 @@ set_keeper(pid_t pid)
 	will->keeper = pid;
 }
 
-/* The command and the server's environment, before the title overwrites both. */
+/* The command and its environment, before the title overwrites both. */
 static void
 save_environment(void)
 {
@@ -7655,7 +7640,6 @@ show_version(const char *value)
 {
 	(void)value;
 	print("ownerwrap " VERSION "\n");
-	write_output();
 	exit(0);
 }
 
@@ -7755,28 +7739,31 @@ is_optional(const struct option *o)
 	return o->value != NULL && o->value[0] == '[';
 }
 
+/* One write: a reader that is satisfied early does not matter. */
 static bool
 show_help(const char *value)
 {
-	(void)value;
-	print("usage: ownerwrap [options] [--] command [argument ...]\n"
+	char text[ARGS_SIZE], both[40];
+	int n = format(text, sizeof(text),
+	    "usage: ownerwrap [options] [--] command [argument ...]\n"
 	    "Run command as a server whose life is tied to its owner's.\n");
+
+	(void)value;
 	for (size_t i = 0; i < COUNT(options); i++) {
 		const struct option *o = &options[i];
-		char both[40];
 
 		format(both, sizeof(both), "--%s%s%s", o->name,
 		    o->value && !is_optional(o) ? " " : "",
 		    o->value ? o->value : "");
-		print("  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
+		n += format(text + n, sizeof(text) - (size_t)n,
+		    "  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
-	print("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
+	print("%s\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
 	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the command "
 	    "alone.  Exit status: the\nserver's; 124 no owner; 125 not started; "
-	    "126 can't be executed; 127 not found.\n");
-	write_output();
+	    "126 can't be executed; 127 not found.\n", text);
 	exit(0);
 }
 
