@@ -745,16 +745,22 @@ die_with_parent(int signo)
 	return prctl(PR_SET_PDEATHSIG, (unsigned long)signo, 0L, 0L, 0L);
 }
 
+static const char *
+proc_path(pid_t pid, const char *file, char buf[64])
+{
+	format(buf, 64, "/proc/%d/%s", (int)pid, file);
+	return buf;
+}
+
 /* Read a small file of /proc; the length, or -1.  The text ends in NUL. */
 static ssize_t
 proc_read(pid_t pid, const char *file, char *buf, size_t size)
 {
 	char path[64];
 	ssize_t n;
-	int fd;
+	int fd = open(proc_path(pid, file, path), O_RDONLY | O_CLOEXEC);
 
-	format(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+	if (fd == -1)
 		return -1;
 	errno = EIO;		/* where an empty file is no error */
 	n = read(fd, buf, size - 1);
@@ -903,10 +909,9 @@ static int
 proc_user(pid_t pid, uid_t *uid)
 {
 	struct stat st;
-	char path[32];
+	char path[64];
 
-	format(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &st) == -1)
+	if (stat(proc_path(pid, "", path), &st) == -1)
 		return -1;
 	*uid = st.st_uid;
 	return 0;
@@ -992,8 +997,8 @@ kernel_told(pid_t pid)
 	    proc_read(getpid(), "status", mine, sizeof(mine)) <= 0 ||
 	    proc_read(pid, "status", its, sizeof(its)) <= 0)
 		return -1;
-	format(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	if (stat(path, &st) == -1 || (st.st_mode & (S_ISUID | S_ISGID)) != 0)
+	if (stat(proc_path(pid, "exe", path), &st) == -1 ||
+	    (st.st_mode & (S_ISUID | S_ISGID)) != 0)
 		return 0;
 	return same_line(mine, its, "\nUid:") &&
 	    same_line(mine, its, "\nGid:") && same_line(mine, its, "\nCapPrm:");
@@ -1505,12 +1510,12 @@ static int
 text_rows(pid_t pid, const char *file, uint64_t space, see_fn *see)
 {
 	char path[64], text[8192];
-	int result = 0, fd;
+	int fd = open(proc_path(pid, file, path), O_RDONLY | O_CLOEXEC);
+	int result = 0;
 	size_t n = 0;		/* so many bytes are not yet seen */
 	ssize_t got = 0;
 
-	format(path, sizeof(path), "/proc/%d/net/%s", (int)pid, file);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+	if (fd == -1)
 		return -1;
 	while (result == 0 &&
 	    (got = read(fd, text + n, sizeof(text) - 1 - n)) > 0) {
@@ -1521,7 +1526,8 @@ text_rows(pid_t pid, const char *file, uint64_t space, see_fn *see)
 		for (; result == 0 && (end = strchr(line, '\n')) != NULL;
 		    line = end + 1) {
 			*end = '\0';
-			result = see_line(line, *file == 'u', space, see);
+			result = see_line(line, strcmp(file, "net/unix") == 0,
+			    space, see);
 		}
 		n -= (size_t)(line - text);
 		memmove(text, line, n);
@@ -1538,11 +1544,11 @@ socket_rows(pid_t pid, uint64_t space, enum rows rows, see_fn *see)
 		return diag_rows(AF_INET, rows, space, see) == -1 ||
 		    diag_rows(AF_INET6, rows, space, see) == -1 ||
 		    diag_rows(AF_UNIX, rows, space, see) == -1 ? -1 : 0;
-	if (rows == COUNTED || (text_rows(pid, "tcp6", space, see) == -1 &&
+	if (rows == COUNTED || (text_rows(pid, "net/tcp6", space, see) == -1 &&
 	    errno != ENOENT))		/* it may be a kernel without */
 		return -1;
-	return text_rows(pid, "tcp", space, see) == -1 ||
-	    text_rows(pid, "unix", space, see) == -1 ? -1 : 0;
+	return text_rows(pid, "net/tcp", space, see) == -1 ||
+	    text_rows(pid, "net/unix", space, see) == -1 ? -1 : 0;
 }
 
 /* The inodes of pid's sockets, added to l, and its network namespace. */
@@ -1554,12 +1560,10 @@ socket_inodes(pid_t pid, struct list *l, uint64_t *space)
 	struct stat st;
 	struct dir dir;
 
-	format(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
-	if (stat(path, &st) == -1)
+	if (stat(proc_path(pid, "ns/net", path), &st) == -1)
 		return -1;
 	*space = st.st_ino;
-	format(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	if (dir_open(&dir, path) == -1)
+	if (dir_open(&dir, proc_path(pid, "fd", path)) == -1)
 		return -1;
 	while ((name = dir_next(&dir)) != NULL) {
 		ssize_t n = readlinkat(dir.fd, name, target,
@@ -1586,8 +1590,7 @@ proc_slept(pid_t pid, uint64_t *n)
 	const char *name, *at = NULL;
 	struct dir dir;
 
-	format(path, sizeof(path), "/proc/%d/task", (int)pid);
-	if (dir_open(&dir, path) == -1)
+	if (dir_open(&dir, proc_path(pid, "task", path)) == -1)
 		return -1;
 	*n = 0;
 	while ((name = dir_next(&dir)) != NULL) {
@@ -2368,7 +2371,7 @@ parse_duration(const char *s, int64_t *ms)
 	return false;
 }
 
-static const struct { const char *name; int signo; } signal_names[] = {
+static const struct { char name[8]; int signo; } signal_names[] = {
 	{ "HUP", SIGHUP }, { "INT", SIGINT }, { "QUIT", SIGQUIT },
 	{ "ILL", SIGILL }, { "TRAP", SIGTRAP }, { "ABRT", SIGABRT },
 	{ "BUS", SIGBUS }, { "FPE", SIGFPE }, { "KILL", SIGKILL },
@@ -3848,7 +3851,7 @@ find_sockets(const struct list *t, enum rows rows)
 
 	if (found.listens == NULL &&
 	    (found.listens = map(UINT16_MAX + 1)) == NULL)
-		doubt = self.pid;
+		return self.pid;
 	found.names.n = found.socks.n = 0;
 	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
 		const struct space *in = (struct space *)found.spaces.at + i;
@@ -4739,7 +4742,7 @@ add_bytes(unsigned char set[32], int from, int to)
 static void
 parse_class(unsigned char set[32])
 {
-	static const struct { const char *name; int (*has)(int); } classes[] = {
+	static const struct { char name[10]; int (*has)(int); } classes[] = {
 		{ ":alnum:]", isalnum }, { ":alpha:]", isalpha },
 		{ ":blank:]", isblank }, { ":cntrl:]", iscntrl },
 		{ ":digit:]", isdigit }, { ":graph:]", isgraph },

@@ -114,6 +114,14 @@ one_line_build() {
 	works ownerwrap-static
 }
 
+@test "static: without symbols it has 96 KiB at most" {
+	need musl-gcc strip
+	[ "$(uname -m)" = x86_64 ] || skip "measured on x86_64"
+	make -s static
+	strip ownerwrap-static
+	[ "$(wc -c <ownerwrap-static)" -le 98304 ]
+}
+
 @test "static: cc does it where there is no musl-gcc" {
 	path_without musl-gcc
 	run make static CFLAGS=-O0
