@@ -226,8 +226,10 @@ ownerwrap.c" ]
 	[ ! -e ownerwrap ]
 	[ -x .build/fixtures/polling ]
 	unset OWNERWRAP_BIN OWNERWRAP_TEST_MODE
+	echo '# larger' >tests/b.bats
+	: >tests/a.bats >tests/helper.bash
 	run make -s check CFLAGS=-O0
 	expect_status 0
-	[[ $output == "bats"*" tests  normal" ]]
+	[[ $output == "bats"*" tests/b.bats tests/a.bats  normal" ]]
 	[ -x ownerwrap ]
 }

@@ -19,7 +19,8 @@ setup() { harness_setup; }
 teardown() { harness_teardown; }
 
 harness_setup() {
-	local name
+	local - name
+	set +T
 	OWNERWRAP_BIN=${OWNERWRAP_BIN:-$ROOT/ownerwrap}
 	for name in "${!OWNERWRAP@}"; do
 		case $name in
@@ -47,7 +48,8 @@ harness_setup() {
 }
 
 harness_teardown() {
-	local entry pid
+	local - entry pid
+	set +T
 	for entry in "${TRACKED[@]}"; do
 		pid=${entry%%:*}
 		# The start time says whether it is still the same process.
@@ -132,22 +134,27 @@ gone() {
 refute_alive() {
 	local pid
 	for pid; do
-		gone "$pid" || fail "still alive: $(ps -o pid=,args= -p "$pid")"
+		gone "$pid" && continue
+		fail "still alive: $(ps -o pid=,args= -p "$pid")"
+		return 1
 	done
 }
 
 assert_alive() {
 	local pid
 	for pid; do
-		alive "$pid" || fail "not alive: $pid"
+		alive "$pid" && continue
+		fail "not alive: $pid"
+		return 1
 	done
 }
 
 # lives_on MS PID...: still there after so long, all the time
 lives_on() {
-	local end=$(($(now_ms) + $1))
+	local - end=$((${EPOCHREALTIME//[!0-9]/} + $1 * 1000))
+	set +T		# as in until_true
 	shift
-	while [ "$(now_ms)" -lt "$end" ]; do
+	while [ "${EPOCHREALTIME//[!0-9]/}" -lt "$end" ]; do
 		assert_alive "$@" || return 1
 		nap
 	done
