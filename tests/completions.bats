@@ -8,6 +8,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	harness_setup
+	nopoll 'the options are the same'
 	"$OW" --help >help
 	mkdir bin work
 	printf '#!/bin/sh\n' >bin/somecmd
