@@ -708,7 +708,7 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 }
 
 @test "share: who holds during a stop by --max-idle gets 124" {
-	first --max-idle 1.5 -i 0.1 -- -e 3
+	first --max-idle 2 -i 0.1 -- -e 3
 	more --
 	hold
 	ended "$A" 124
@@ -1451,8 +1451,7 @@ in_call() { until_true "ls go.${1-*} >/dev/null 2>&1"; }
 	start "$OW" --share t
 	b=$PID others=$ERR
 	start "$OW" --share t -q touch started
-	# Connected: the supervisor accepts once the exec has returned.
-	until_true "[ \$(grep -c ' 02  *0 $SOCK' /proc/net/unix) = 3 ]"
+	held 3
 	: >go
 	ended "$A" 127
 	assert_lines "$said" '^ownerwrap\[nosuch\]: ./nosuch: not found' 1
