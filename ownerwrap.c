@@ -1142,7 +1142,7 @@ write_nowait(int fd, const char *buf, size_t len)
  * vfork(2): our memory is the child's until its exec, for which we wait; no
  * page is copied.
  */
-#define fork_to_exec	vfork	/* NOLINT */
+#define fork_to_exec	vfork
 
 /*
  * All signals stay blocked for good and are read from a signalfd, which gives
@@ -2678,10 +2678,11 @@ more_room(void)
 {
 	size_t n = (size_t)owners_room;
 	struct owner *o = map(owners_size(2 * n));
-	struct pollfd *p = (struct pollfd *)(o + 2 * n);
+	struct pollfd *p;
 
 	if (o == NULL)
 		return false;
+	p = (struct pollfd *)(o + 2 * n);
 	memcpy(o, owners, n * sizeof(*o));
 	memcpy(p, polls, 3 * sizeof(*p));
 	if (owners != first_owners)
@@ -8343,12 +8344,24 @@ conclude(void)
 		send_signal(self.front, SIGCONT);
 }
 
+static void fail(const char *fmt) __attribute__((noreturn));
+
+/* There is no server; the front ends with our status. */
+static void
+fail(const char *fmt)
+{
+	say(REFUSED, fmt, strerror(errno));
+	server.pid = 0;
+	self.status = NOT_STARTED;
+	conclude();
+	_exit(0);
+}
+
 /* The supervisor's life.  Signals are held until those it gets are its own. */
 static void
 supervise(void)
 {
 	int fd[2];
-	bool piped;
 
 	self.role = SUPERVISOR;
 	self.phase = STARTING;
@@ -8357,17 +8370,11 @@ supervise(void)
 	if (unique.fd != -1 && !lock_bytes(F_WRLCK, SUPERVISOR_BYTE, 1))
 		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
-	while (!(piped = pipe_cloexec(fd, O_NONBLOCK) == 0) &&
-	    free_descriptors())
-		continue;
-	if (!piped || (server.pid = fork_to_exec()) == -1) {
-		say(REFUSED, piped ? "the server can't be forked: %s" : too_few,
-		    strerror(errno));
-		server.pid = 0;
-		self.status = NOT_STARTED;
-		conclude();
-		_exit(0);
-	}
+	while (pipe_cloexec(fd, O_NONBLOCK) == -1)
+		if (!free_descriptors())
+			fail(too_few);
+	if ((server.pid = fork_to_exec()) == -1)
+		fail("the server can't be forked: %s");
 	if (server.pid == 0)
 		become_server(fd[1], self.pid);
 	close(fd[1]);
