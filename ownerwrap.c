@@ -4453,12 +4453,12 @@ ask_older(int byte)
 	if (is_newer(pid, byte))
 		refuse(NOT_STARTED, "%s: %s is newer", unique_path,
 		    label_of(pid, who));
+	label_of(pid, who);	/* once told it may be gone */
 	fd = exit_open(pid);
 	if (locker_of(byte) == pid && (exit_signal(fd, SIGTERM) == 0 ||
 	    send_signal(pid, SIGTERM) == 0)) {
 		if (pid != unique.asked)
-			say(VERBOSE, "the older %s is asked to stop",
-			    label_of(pid, who));
+			say(VERBOSE, "the older %s is asked to stop", who);
 		unique.asked = pid;
 		unique.asked_ms = now_ms();
 	}
@@ -5212,7 +5212,7 @@ say_orphaned(void)
 		    what);
 }
 
-/* Why the ladder begins; a missing owner was said before the grace. */
+/* Why the ladder begins; a missing owner was said before the grace, if any. */
 static void
 say_reason(void)
 {
@@ -5226,6 +5226,9 @@ say_reason(void)
 	};
 	char what[128], who[32], newer[64];
 
+	if (self.reason == OWNER_GONE && self.role == SUPERVISOR &&
+	    opt.grace_ms == 0 && !has_keepers())
+		say_orphaned();
 	plan(0, what, sizeof(what));
 	if (self.reason == SUPERVISOR_ASKED && is_newest(self.asker))
 		say(DEFAULT, "a newer start, %s, takes its place; stopping %s "
@@ -5242,6 +5245,8 @@ say_reason(void)
 static void
 begin(enum reason reason)
 {
+	bool ended = server.ended;
+
 	if (reason == FRONT_KILLED) {
 		self.hurry = true;
 		if (in_ladder() && step_ms(self.phase) != FOREVER)
@@ -5262,8 +5267,11 @@ begin(enum reason reason)
 		will->early = self.early;
 		will->reason = self.reason;
 	}
-	say_reason();
+	if (ended)
+		say_reason();
 	enter(opt.signal == SIGKILL ? FORCED : ASKED);
+	if (!ended)		/* first the signal, then the words */
+		say_reason();
 }
 
 /* Step 1.  What the server has had a moment ago is not said twice. */
@@ -5347,7 +5355,8 @@ enter(enum phase next)
 			set_timer(T_KEEP, 0);
 			break;
 		}
-		say_orphaned();
+		if (opt.grace_ms > 0)
+			say_orphaned();
 		set_phase_timer(opt.grace_ms);
 		break;
 	case LEFT:
@@ -6853,7 +6862,7 @@ become_pair(int pair[2])
 	share.hold = -1;
 	self.tty = self.tty_saved = false;
 	self.own_group = !self.listed && opt.scope != SCOPE_PROCESS;
-	self.stderr_taken = self.stderr_shared = false;
+	self.stderr_taken = false;
 	close_all_but(keep, COUNT(keep));
 	forget_listeners();
 	dup2(self.null_fd, STDIN_FILENO);
@@ -8130,7 +8139,14 @@ parse(char **argv)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 }
 
-static const char too_few[] = "5 free descriptors are needed: %s";
+static void refuse_few(void) __attribute__((noreturn));
+
+static void
+refuse_few(void)
+{
+	refuse(NOT_STARTED, "5 free descriptors are needed: %s",
+	    strerror(errno));
+}
 
 /*
  * Fill 0 to 2 where they are closed, so that nothing of ours lands there; the
@@ -8148,7 +8164,7 @@ reserve_descriptors(void)
 			self.stderr_taken = false;
 	} while (self.null_fd != -1 && self.null_fd <= STDERR_FILENO);
 	if (self.null_fd == -1)
-		refuse(NOT_STARTED, too_few, strerror(errno));
+		refuse_few();
 }
 
 /* Is fd 2 the pipe or socket of 0 or 1, so the protocol's? */
@@ -8173,7 +8189,6 @@ look_around(void)
 {
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 
-	self.stderr_shared = shares_stderr();
 	self.tty = fd != -1;
 	if (fd != -1) {
 		self.tty_saved = tcgetattr(fd, &self.termios) == 0;
@@ -8265,7 +8280,7 @@ open_channels(int pair[2])
 			close(pair[1]);
 		}
 		if (!free_descriptors())
-			refuse(NOT_STARTED, too_few, strerror(errno));
+			refuse_few();
 	}
 }
 
@@ -8372,7 +8387,7 @@ supervise(void)
 	rearm_owners();
 	while (pipe_cloexec(fd, O_NONBLOCK) == -1)
 		if (!free_descriptors())
-			fail(too_few);
+			fail("5 free descriptors are needed: %s");
 	if ((server.pid = fork_to_exec()) == -1)
 		fail("the server can't be forked: %s");
 	if (server.pid == 0)
@@ -8388,6 +8403,7 @@ supervise(void)
 		send_signal(server.pid, SIGKILL);	/* ENFILE */
 		exit(NOT_STARTED);
 	}
+	self.stderr_shared = opt.share == NULL && shares_stderr();
 	drop_inherited();
 	name_process("ow-supervisor");
 	release_signals();

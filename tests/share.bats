@@ -1451,7 +1451,8 @@ in_call() { until_true "ls go.${1-*} >/dev/null 2>&1"; }
 	start "$OW" --share t
 	b=$PID others=$ERR
 	start "$OW" --share t -q touch started
-	held 3
+	# Connected: the supervisor accepts once the exec has returned.
+	until_true "[ \$(grep -c ' 02  *0 $SOCK' /proc/net/unix) = 3 ]"
 	: >go
 	ended "$A" 127
 	assert_lines "$said" '^ownerwrap\[nosuch\]: ./nosuch: not found' 1
