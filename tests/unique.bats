@@ -523,6 +523,7 @@ any_alive() {
 	ended "$FRONT" 124
 	assert_lines "$ERR" "owner $OWNER \(sleep, .*\) is gone: not started\$" 1
 	[ ! -e new ]
+	await_line old '^TERM from '
 	assert_lines old '^TERM from ' 1
 	kill -KILL "$A_SERVER"
 	finish "$A"
