@@ -630,15 +630,6 @@ set_cloexec(int fd)
 	return fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-static int64_t
-clock_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
-}
-
 /* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
 static void
 close_each(unsigned lo, unsigned hi)
@@ -689,15 +680,23 @@ close_each(unsigned lo, unsigned hi)
 #define PEER_CLOSED	POLLRDHUP
 #define EXIT_INHERITED	true
 
-/* By a call: the pages of the vDSO are dearer, in every process anew. */
+/* In ns.  By a call: the pages of the vDSO are dearer, in each process anew. */
+static int64_t
+clock_ns(clockid_t id)
+{
+	int64_t now[2];		/* seconds and nanoseconds */
+	struct timespec ts;
+
+	if (syscall(SYS_clock_gettime64, id, now) == 0)
+		return now[0] * 1000000000 + now[1];
+	clock_gettime(id, &ts);		/* 32 bits, before Linux 5.1 */
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
 static int64_t
 now_ms(void)
 {
-	int64_t ts[2];		/* seconds and nanoseconds */
-
-	if (syscall(SYS_clock_gettime64, CLOCK_MONOTONIC, ts) == -1)
-		return clock_ms();	/* 32 bits, before Linux 5.1 */
-	return ts[0] * 1000 + ts[1] / 1000000;
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 static int
@@ -955,12 +954,10 @@ exit_pid(int fd)
 static uint64_t
 boot_ticks(void)
 {
-	struct timespec ts;
+	uint64_t ns = (uint64_t)clock_ns(CLOCK_BOOTTIME);
 	uint64_t hz = getauxval(AT_CLKTCK);
 
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * hz +
-	    (uint64_t)ts.tv_nsec * hz / 1000000000u;
+	return ns / 1000000000 * hz + ns % 1000000000 * hz / 1000000000;
 }
 
 static int64_t
@@ -1092,7 +1089,8 @@ extern char __syscall_ret[] __attribute__((weak));
 
 /*
  * poll() for who is going to sleep for long: our code's pages are given back
- * first, since the file has them.  A fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
+ * first, since the file has them, and those of the stack that are in use no more.
+ * A fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
  * mappings of their own of the functions that we return to, of which ours may
  * begin on one page and end on the next.
  */
@@ -1103,7 +1101,7 @@ rest(struct pollfd *polled, nfds_t n, int timeout_ms)
 	unsigned long left = getauxval(AT_PHNUM), page = getauxval(AT_PAGESZ);
 	long timeout[2] = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
 	struct { uintptr_t at, size; } code[4];
-	uintptr_t base = 0;
+	uintptr_t base = 0, stack = ((uintptr_t)code & -page) - page;
 	int pieces = 0;
 
 	for (; left > 0; left--, h++) {
@@ -1120,6 +1118,7 @@ rest(struct pollfd *polled, nfds_t n, int timeout_ms)
 	syscall(SYS_madvise, (uintptr_t)syscall & -page, page, MADV_RANDOM);
 	syscall(SYS_madvise, (uintptr_t)__syscall_ret & -page, page,
 	    MADV_RANDOM);
+	syscall(SYS_madvise, stack - 16 * page, 16 * page, MADV_DONTNEED);
 	while (pieces-- > 0)
 		syscall(SYS_madvise, code[pieces].at, code[pieces].size,
 		    MADV_DONTNEED);
@@ -1912,7 +1911,14 @@ close_from_to(unsigned lo, unsigned hi)
 	close_each(lo, hi);
 }
 
-static int64_t now_ms(void) { return clock_ms(); }
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
+}
 
 static int
 rest(struct pollfd *polled, nfds_t n, int timeout_ms)

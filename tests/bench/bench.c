@@ -10,8 +10,9 @@
  *
  *	apt-get install tini dumb-init catatonit coreutils util-linux
  *
- * Commands that are compared take turns, each round beginning with another, so
- * that all of them have the same weather. Each row prints what it found, and at
+ * Commands that are compared take turns, in another order each round, so that
+ * all of them have the same weather, and none always comes behind the same
+ * other, which leaves the caches warm for its kin. Each row prints what it found, and at
  * the end a table says what was to be reached. Nothing is a failure but a row
  * that could not be measured, as the figures are the machine's, too.
  *
@@ -420,20 +421,35 @@ reap_all(void)
 /* start, dynamic, first: from nothing to a server                          */
 /* ======================================================================== */
 
+static void
+shuffle(enum wrapper turns[WRAPPERS])
+{
+	for (int i = WRAPPERS - 1; i > 0; i--) {
+		int j = rand() % (i + 1);
+		enum wrapper w = turns[i];
+
+		turns[i] = turns[j];
+		turns[j] = w;
+	}
+}
+
 /* One run of each installed wrapper with this server, in turns, per round. */
 static void
 take_turns(const char *what, int64_t (*measure)(struct command *),
     struct samples *s)
 {
 	struct command c[WRAPPERS] = { { .argc = 0 } };
+	enum wrapper turns[WRAPPERS];
 
 	for (enum wrapper w = 0; w < WRAPPERS; w++) {
+		turns[w] = w;
 		add_wrapper(&c[w], w, wrappers[w].start);
 		add_words(&c[w], WORDS(server, what));
 	}
-	for (int i = -3; i < runs; i++)		/* a few to warm up */
+	for (int i = -3; i < runs; i++) {	/* a few to warm up */
+		shuffle(turns);
 		for (int j = 0; j < WRAPPERS; j++) {
-			enum wrapper w = (enum wrapper)((i + 3 + j) % WRAPPERS);
+			enum wrapper w = turns[j];
 			int64_t ns;
 
 			if (!is_there(w))
@@ -442,6 +458,7 @@ take_turns(const char *what, int64_t (*measure)(struct command *),
 			if (i >= 0)
 				add(&s[w], ns);
 		}
+	}
 }
 
 static int64_t
