@@ -600,7 +600,7 @@ print(const char *fmt, ...)
  * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
- *			was_ignored, was_continued, queue_signal
+ *			change_mask, was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
  *			write_nowait, boot_ticks, fork_to_exec, now_ms, rest,
  *			limit_descriptors, never_dump
@@ -1151,13 +1151,21 @@ write_nowait(int fd, const char *buf, size_t len)
  */
 static bool child_ignored;
 
+/* The C library keeps some signals for itself, musl SIGRTMIN of glibc's too. */
+static int
+change_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	return (int)syscall(SYS_rt_sigprocmask, how, set, old, SIGNALS_END / 8);
+}
+
 static int
 open_signals(void)
 {
 	sigset_t all;
 
-	sigfillset(&all);
-	self.signals[0] = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	memset(&all, 0xff, sizeof(all));
+	self.signals[0] = (int)syscall(SYS_signalfd4, -1, &all,
+	    SIGNALS_END / 8, SFD_CLOEXEC | SFD_NONBLOCK);
 	return self.signals[0] == -1 ? -1 : 0;
 }
 
@@ -1166,8 +1174,8 @@ catch_signals(void)
 {
 	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &inherited_mask);
+	memset(&all, 0xff, sizeof(all));
+	change_mask(SIG_SETMASK, &all, &inherited_mask);
 	child_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 }
 
@@ -1212,7 +1220,7 @@ restore_signals(void)
 			signal(stops[i], SIG_IGN);
 	if (child_ignored)
 		signal(SIGCHLD, SIG_IGN);
-	sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+	change_mask(SIG_SETMASK, &inherited_mask, NULL);
 }
 
 static bool
@@ -1790,6 +1798,12 @@ static volatile sig_atomic_t continued;
 static struct note late_signal;
 
 static int
+change_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	return sigprocmask(how, set, old);
+}
+
+static int
 open_signals(void)
 {
 	return pipe_cloexec(self.signals, O_NONBLOCK);
@@ -1833,7 +1847,7 @@ catch_signals(void)
 	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_RESTART }, old;
 
 	sigfillset(&sa.sa_mask);
-	sigprocmask(SIG_SETMASK, &sa.sa_mask, &inherited_mask);
+	change_mask(SIG_SETMASK, &sa.sa_mask, &inherited_mask);
 	sa.sa_sigaction = on_any_signal;
 	for (int signo = 1; signo < SIGNALS_END; signo++)
 		if (sigaction(signo, &sa, &old) == 0)
@@ -1846,7 +1860,7 @@ hold_signals(void)
 	sigset_t all;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	change_mask(SIG_SETMASK, &all, NULL);
 }
 
 static void
@@ -1855,7 +1869,7 @@ release_signals(void)
 	sigset_t none;
 
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	change_mask(SIG_SETMASK, &none, NULL);
 }
 
 static int
@@ -1891,7 +1905,7 @@ restore_signals(void)
 		if (inherited_ignored[signo])
 			signal(signo, SIG_IGN);
 	is_child = true;
-	sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
+	change_mask(SIG_SETMASK, &inherited_mask, NULL);
 }
 
 static bool was_ignored(int signo) { return inherited_ignored[signo]; }
@@ -2125,7 +2139,7 @@ write_line(int fd, const char *line, size_t len)
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);
 	sigaddset(&set, SIGTTOU);
-	sigprocmask(SIG_BLOCK, &set, &old);
+	change_mask(SIG_BLOCK, &set, &old);
 	n = write_nowait(fd, line, len);
 	if (n == -1 && errno != EAGAIN && errno != EPIPE &&
 	    poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
@@ -2138,7 +2152,7 @@ write_line(int fd, const char *line, size_t len)
 			sigaddset(&set, raised[i]);
 			sigwait(&set, &signo);
 		}
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	change_mask(SIG_SETMASK, &old, NULL);
 	return n == (ssize_t)len;
 }
 
@@ -3476,10 +3490,10 @@ restore_terminal(void)
 		return;
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU);
-	sigprocmask(SIG_BLOCK, &set, &old);
+	change_mask(SIG_BLOCK, &set, &old);
 	if (tcgetpgrp(fd) == getpgrp())
 		tcsetattr(fd, TCSANOW, &self.termios);
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	change_mask(SIG_SETMASK, &old, NULL);
 	close(fd);
 }
 
@@ -3977,7 +3991,10 @@ is_connected(const struct list *t, char *why, size_t size)
 			format(who, sizeof(who), "somebody");
 		say_connected(who, s, why, size);
 	}
-	last = s == NULL ? 0 : s->id;
+	if (s == NULL || (s->peer == 0 && s->local))
+		last = 0;	/* the other end is newer than our look */
+	else
+		last = s->id;
 	return s != NULL;
 }
 
@@ -6316,8 +6333,8 @@ raise_plainly(int signo)
 	sigaddset(&set, signo);
 	sigaction(signo, &dfl, &old);
 	raise(signo);
-	sigprocmask(SIG_UNBLOCK, &set, &mask);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	change_mask(SIG_UNBLOCK, &set, &mask);
+	change_mask(SIG_SETMASK, &mask, NULL);
 	sigaction(signo, &old, NULL);
 }
 
@@ -6603,7 +6620,7 @@ open_door(void)
 	set_address(&un, new);
 	if ((share.listen_fd = unix_socket()) != -1 &&
 	    bind(share.listen_fd, (struct sockaddr *)&un, sizeof(un)) == 0 &&
-	    listen(share.listen_fd, SOMAXCONN) == 0 &&
+	    listen(share.listen_fd, INT_MAX) == 0 &&	/* it takes less */
 	    lstat(new, &share.inode) == 0)
 		done = rename(new, share.path);
 	umask(mask);

@@ -62,6 +62,21 @@ elapsed() {
 	assert_lines log '^RT50 from ' 1
 }
 
+# 32 and 33 in glibc, 34 too in musl: signals like any to others.
+@test "signals: what the C library keeps for itself is relayed as well (36)" {
+	local n
+	for n in 32 33; do	# of which the server dies
+		wrap --
+		sig send "$n" "$FRONT"
+		finish "$FRONT"
+		expect_status $((128 + n))
+		rm log
+	done
+	wrap --
+	sig send 34 "$FRONT"
+	await_line log '^RT34 from '
+}
+
 @test "signals: a burst of 1000 real-time ones arrives completely (36)" {
 	wrap --
 	# shellcheck disable=SC2046
