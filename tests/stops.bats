@@ -63,6 +63,23 @@ stopped() {
 	END
 }
 
+# Stopped before its exec, the server would hold up who waits for it.
+@test "stops: ^Z while the command is being executed stops all right after (48)" {
+	local skip=1		# its own
+	[ "${OWNERWRAP_TEST_MODE-}" != poll ] || skip=2
+	on_pty late -s $skip execve go "$OW" -- server -l log -z -e 5 <<-END
+		until ls go.*
+		kill TSTP -cmd
+		run sleep 0.1
+		run touch go
+		wait stopped TSTP
+		kill CONT -cmd
+		until grep -q ready log
+		kill TERM cmd
+		wait exit 5
+	END
+}
+
 @test "stops: TSTP to the front is for the server, which may refuse it (48)" {
 	on_pty "$OW" -- server -l log -e 5 <<-END
 		until grep -q ready log
