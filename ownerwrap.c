@@ -106,7 +106,7 @@
 				/* is under way ends in its own time */
 #define ASK_AGAIN_MS	1000	/* a request to stop can be lost among others */
 #define GREET_MS	1000	/* after this, is it a supervisor at all? */
-#define SETTLE_MS	20	/* a server that ends before needs no title */
+#define SETTLE_MS	5	/* a server that ends before needs no title */
 #define STDIO_MS	2000	/* a shared server this short had no client */
 #define DRAIN_MS	10000	/* what a server has not read by then it does */
 				/* not want */
@@ -5382,6 +5382,7 @@ enter(enum phase next)
 		set_phase_timer(opt.grace_ms);
 		break;
 	case LEFT:
+		name_owners();		/* it may have ended before that */
 		look_again_later();
 		break;
 	case ASKED:

@@ -503,18 +503,18 @@ unix() {
 }
 
 @test "idle: a freeze of the supervisor is not idleness" {
-	serve_gated --max-idle 1.3 --
+	serve_gated --max-idle 2.4 --
 	gate=$(pgrep -P "$S" -x busy)
 	go
 	await_gone "$gate"
 	# It sees that, and some looks more.
-	let_pass 250
+	let_pass 400
 	kill -STOP "$SUP"
-	lives_on 1200 "$S"
+	lives_on 1500 "$S"
 	begin=$(now_ms)
 	kill -CONT "$SUP"
 	finish "$W"
-	taken 1300 "$begin"
+	taken 2400 "$begin"
 	expect_status 124
 }
 
