@@ -3572,7 +3572,6 @@ become_server(int errno_fd, pid_t parent)
 {
 	int error, fd;
 
-	will->server = getpid();
 	die_with_parent(opt.signal);
 	if (getppid() != parent)
 		_exit(NOT_STARTED);
@@ -3580,6 +3579,7 @@ become_server(int errno_fd, pid_t parent)
 		setpgid(0, 0);
 	if (!self.front_adopts && (fd = exit_open(getpid())) != -1)
 		hand_over(fd);
+	will->server = getpid();
 	if (names_listener)
 		write_pid(listen_pid);
 	if (names_watchdog)
@@ -6420,7 +6420,7 @@ front_note(const struct note *n)
 /*
  * The supervisor was killed.  The kernel gave us its children and gave the
  * server the stop signal; the same ladder goes on from step 1.  The server has
- * its say first: it holds the other end until its exec.
+ * its say first: it holds the other end until its exec, which may hang.
  */
 static void
 stand_in(void)
@@ -6428,9 +6428,12 @@ stand_in(void)
 	struct note notes[8];
 	int n, came;
 
-	while ((n = receive_notes(notes, COUNT(notes), 0)) != -1)
+	do {
+		n = receive_notes(notes, COUNT(notes),
+		    will->server == 0 ? 0 : MSG_DONTWAIT);
 		for (int i = 0; i < n; i++)
 			front_note(&notes[i]);
+	} while (n > 0 || (n == 0 && will->server == 0));
 	close(self.peer);
 	self.peer = -1;
 	server.pid = will->server;

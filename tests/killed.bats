@@ -18,6 +18,35 @@ load helper
 	said "the front was killed; stopping server $S \(TERM now, KILL 2s later, 4s if others must be told\)"
 }
 
+# hung: front $PID, whose server's exec hangs; supervisor $SUP, server $S
+hung() {
+	local skip=1		# its own
+	[ "${OWNERWRAP_TEST_MODE-}" != poll ] || skip=2
+	start late -s $skip execve go "$OW" -- server -l log
+	until_true 'ls go.* >/dev/null 2>&1'
+	S=$(ls go.*)
+	S=${S#go.}
+	SUP=$(ps -o ppid= -p "$S" | xargs)
+}
+
+@test "front killed: while the command is being executed, it is seen after it (30)" {
+	hung
+	kill -KILL "$PID"
+	await_gone "$PID"
+	lives_on 200 "$SUP" "$S"
+	: >go
+	await_gone "$SUP"
+	refute_alive "$S"
+}
+
+@test "supervisor killed: while the command is being executed nothing is left (30)" {
+	hung
+	kill -KILL "$SUP"
+	finish "$PID"
+	refute_alive "$S"
+	[ ! -e log ]
+}
+
 @test "front killed: a deaf server is killed after 2 s, if not before (30)" {
 	owned --log wlog -k 30 -- server -l log -d
 	sup=$(supervisor_of "$W")
