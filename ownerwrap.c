@@ -8414,6 +8414,7 @@ supervise(void)
 	while (pipe_cloexec(fd, O_NONBLOCK) == -1)
 		if (!free_descriptors())
 			fail("5 free descriptors are needed: %s");
+	name_process("ow-supervisor");	/* the server may look */
 	if ((server.pid = fork_to_exec()) == -1)
 		fail("the server can't be forked: %s");
 	if (server.pid == 0)
@@ -8431,7 +8432,6 @@ supervise(void)
 	}
 	self.stderr_shared = opt.share == NULL && shares_stderr();
 	drop_inherited();
-	name_process("ow-supervisor");
 	release_signals();
 	on_exec();
 	loop();
