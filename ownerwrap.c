@@ -469,6 +469,17 @@ digits_before(char *end, uintmax_t n, unsigned base)
 	return end;
 }
 
+static char *
+signed_before(char *end, intmax_t n)
+{
+	char *first = digits_before(end, n < 0 ? -(uintmax_t)n : (uintmax_t)n,
+	    10);
+
+	if (n < 0)
+		*--first = '-';
+	return first;
+}
+
 /* Text to place at of buf, as far as there is room; the place behind it. */
 static size_t
 put(char *buf, size_t size, size_t at, const char *text, size_t len)
@@ -499,7 +510,6 @@ vformat(char *buf, size_t size, const char *fmt, va_list ap)
 		char digits[24], *first = digits + sizeof(digits);
 		const char *text, *end = first, *pad;
 		bool left, wide;
-		intmax_t n;
 
 		at = put(buf, size, at, fmt, len);
 		fmt += len;
@@ -524,12 +534,8 @@ vformat(char *buf, size_t size, const char *fmt, va_list ap)
 			text = first;
 			break;
 		case 'd':
-			n = wide ? va_arg(ap, intmax_t) : va_arg(ap, int);
-			first = digits_before(first, n < 0 ? -(uintmax_t)n :
-			    (uintmax_t)n, 10);
-			if (n < 0)
-				*--first = '-';
-			text = first;
+			text = signed_before(first, wide ?
+			    va_arg(ap, intmax_t) : va_arg(ap, int));
 			break;
 		case 'x':
 			text = digits_before(first, wide ?
@@ -593,8 +599,8 @@ print(const char *fmt, ...)
 /*
  * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
- * Process table	proc_usable, proc_stat, proc_args, proc_list, proc_age_ms,
- *			proc_moved, proc_slept, proc_user, proc_is_service,
+ * Process table	proc_usable, proc_stat, proc_args, proc_list,
+ *			proc_age_ms, proc_moved, proc_slept, proc_user, proc_is_service,
  *			proc_resident_kib
  * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Signals		open_signals, catch_signals, own_signals, read_signals,
@@ -1088,8 +1094,8 @@ extern char __syscall_ret[] __attribute__((weak));
 
 /*
  * poll() for who is going to sleep for long: our code's pages are given back
- * first, since the file has them, and those of the stack that are in use no more.
- * A fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
+ * first, since the file has them, and those of the stack that are not in use.  A
+ * fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
  * mappings of their own of the functions that we return to, of which ours may
  * begin on one page and end on the next.
  */
@@ -1145,8 +1151,8 @@ write_nowait(int fd, const char *buf, size_t len)
 /*
  * All signals stay blocked for good and are read from a signalfd, which gives
  * whoever reads it its own: front and supervisor share this one.  A blocked
- * signal is queued even where it is ignored (sig_ignored() in the kernel), so no
- * disposition changes but CHLD's, which would reap by itself (wait(2)).
+ * signal is queued even where it is ignored (sig_ignored() in the kernel), so
+ * no disposition changes but CHLD's, which would reap by itself (wait(2)).
  */
 static bool child_ignored;
 
@@ -1206,8 +1212,8 @@ static void swallow(int signo) { (void)signo; }
 
 /*
  * In a child, before its exec.  A terminal stop in between would hold up who
- * waits for the exec, and who would see it: a handler, which goes with the exec,
- * swallows it; the front has it, too, and it is relayed.
+ * waits for the exec, and who would see it: a handler, which goes with the
+ * exec, swallows it; the front has it, too, and it is relayed.
  */
 static void
 restore_signals(void)
@@ -3504,14 +3510,7 @@ static bool names_listener, names_watchdog;
 static void
 write_pid(char *variable)
 {
-	char digits[16], *to = strchr(variable, '=') + 1;
-	int n = 0;
-
-	for (pid_t pid = getpid(); pid > 0; pid /= 10)
-		digits[n++] = (char)('0' + pid % 10);
-	while (n > 0)
-		*to++ = digits[--n];
-	*to = '\0';
+	format(strchr(variable, '=') + 1, 16, "%d", (int)getpid());
 }
 
 /* Where argv and what follows it lie; the front's stay as they were. */
@@ -4344,7 +4343,7 @@ stop_bound_ms(void)
 	    opt.grace_ms + 2 * opt.kill_after_ms + FORCE_MS;
 }
 
-/* Is it ours?  The oldest wins; one that stops, or was just made, is over soon. */
+/* Is it ours?  The oldest wins; one that stops or was just made is over soon. */
 static bool
 take_pid_file(void)
 {
@@ -4510,7 +4509,7 @@ take_turn(void)
 	return unique.newest = false;
 }
 
-/* Another is one of another set of owners; of a chain only the topmost counts. */
+/* Another set of owners is another; of a chain only the topmost counts. */
 static uint64_t
 hash_owners(void)
 {
@@ -4808,7 +4807,8 @@ parse_member(void)
 static void
 parse_range(unsigned char set[32], bool first)
 {
-	bool hyphen = *pattern->rest == '-' && !first && pattern->rest[1] != ']';
+	bool hyphen = *pattern->rest == '-' && !first &&
+	    pattern->rest[1] != ']';
 	int from = parse_member(), to = from;
 
 	if (*pattern->rest == '-' && pattern->rest[1] != ']' &&
@@ -6993,7 +6993,8 @@ try_attach(void)
 		return;
 	}
 	if (errno != ENOENT && errno != ECONNREFUSED)
-		refuse(NOT_STARTED, "socket %s: %s", share.path, strerror(errno));
+		refuse(NOT_STARTED, "socket %s: %s", share.path,
+		    strerror(errno));
 	lock = lock_share(opt.command != NULL);
 	if (opt.command == NULL && lock != 0)
 		refuse(NOT_STARTED, "%s: no server is shared there",
@@ -7013,7 +7014,8 @@ try_attach(void)
 		return;
 	}
 	if (open_door() == -1)
-		refuse(NOT_STARTED, "socket %s: %s", share.path, strerror(errno));
+		refuse(NOT_STARTED, "socket %s: %s", share.path,
+		    strerror(errno));
 	if (start_pair(share_pair) == 1)
 		self.phase = OVER;	/* of this loop: main goes on */
 }
@@ -8287,7 +8289,8 @@ free_descriptors(void)
 		return false;
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].fd != -1 && owners[i].number == -1) {
-			some = close(owners[i].fd) == 0;
+			close(owners[i].fd);
+			some = true;
 			owners[i].fd = -1;
 			owners[i].gone = owner_gone(&owners[i]);
 		}
@@ -8356,7 +8359,7 @@ wait_turn(int pair[2])
 	self.role = HOLDER;
 	self.phase = RUNNING;
 	share_pair = pair;
-	name_owners();		/* one may go while we wait; their start times */
+	name_owners();		/* and their start times: one may go */
 	find_files();
 	set_timer(T_TRY, 0);
 	release_signals();
