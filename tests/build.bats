@@ -114,6 +114,11 @@ one_line_build() {
 	run readelf -l ownerwrap-static
 	[[ $output == *LOAD* && $output != *INTERP* ]]
 	works ownerwrap-static
+	# Its execvp() leaves a script without #! alone, as the manual says.
+	echo true >script
+	chmod +x script
+	run ./ownerwrap-static ./script
+	expect_status 126
 }
 
 @test "static: without symbols it has 96 KiB at most" {

@@ -18,11 +18,12 @@ load helper
 	said "the front was killed; stopping server $S \(TERM now, KILL 2s later, 4s if others must be told\)"
 }
 
-# hung: front $PID, whose server's exec hangs; supervisor $SUP, server $S
+# hung [WORD...]: front $PID, whose server's exec hangs, started by WORD;
+# supervisor $SUP, server $S
 hung() {
 	local skip=1		# its own
 	[ "${OWNERWRAP_TEST_MODE-}" != poll ] || skip=2
-	start late -s $skip execve go "$OW" -- server -l log
+	start "$@" late -s $skip execve go "$OW" -k 0.3 -- server -l log
 	until_true 'ls go.* >/dev/null 2>&1'
 	S=$(ls go.*)
 	S=${S#go.}
@@ -40,7 +41,7 @@ hung() {
 }
 
 @test "supervisor killed: while the command is being executed nothing is left (30)" {
-	hung
+	hung sig ignore TERM --	# else the kernel's would end it
 	kill -KILL "$SUP"
 	finish "$PID"
 	refute_alive "$S"
