@@ -50,10 +50,13 @@ ASAN = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 ASAN_RUN = detect_leaks=0:disable_coredump=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0
 
+# All symbols are bound at once: front and supervisor would each bind their own.
+LINK != uname | grep -q Darwin || echo -Wl,-z,now,-z,noseparate-code
+
 all: ownerwrap
 
 ownerwrap: ownerwrap.c
-	$(COMPILE) -o $@ ownerwrap.c $(LDLIBS)
+	$(COMPILE) $(LINK) -o $@ ownerwrap.c $(LDLIBS)
 
 static: ownerwrap-static
 
