@@ -20,8 +20,8 @@
  * Exit status
  *	the server's	it ended before the ladder began, or the ladder began
  *			for a reason other than the two of 124
- *	124		no owner: nothing was started, or the server was stopped;
- *			or nothing happened in it for --max-idle
+ *	124		no owner: nothing was started, or the server was
+ *			stopped; or nothing happened in it for --max-idle
  *	125		nothing was started, or the supervisor and the status
  *			were lost
  *	126, 127	the command cannot be executed; is not found
@@ -89,8 +89,8 @@
 				/* signal may have come before the server did */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
 #define LATE_MS		1000	/* a wake-up so late was a freeze, not a wait */
-#define KILLED_MS	2000	/* longest wait once the front was killed: the */
-				/* host believes the server dead */
+#define KILLED_MS	2000	/* longest wait once the front was killed: */
+				/* the host believes the server dead */
 #define HAD_MS		5000	/* a stop signal so recent is not repeated */
 #define FORCE_MS	5000	/* SIGKILL that did not work by then will not */
 #define FORCE_LOOK_MS	20	/* between two looks: SIGKILL takes a few ms */
@@ -129,7 +129,7 @@
 #define COPIES_MAX	32
 #define NAME_SIZE	16	/* Linux TASK_COMM_LEN; longer names are cut */
 #define ARGS_SIZE	4096	/* of a parent's command line: its options */
-#define LINE_SIZE	1024	/* of a message; at most PIPE_BUF everywhere it */
+#define LINE_SIZE	1024	/* of a message; at most PIPE_BUF where it */
 				/* matters, so that lines do not mix */
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -137,7 +137,7 @@ enum role {
 	FRONT,		/* the host's child: signals in, status out */
 	SUPERVISOR,	/* the server's parent: owners, ladder */
 	STANDIN,	/* the front after the supervisor was killed */
-	HOLDER		/* a front before its server, or that holds a shared one */
+	HOLDER		/* a front before its server, or of a shared one */
 };
 
 enum phase {
@@ -153,7 +153,7 @@ enum phase {
 
 enum reason {
 	NONE,
-	OWNER_GONE,		/* no owner left, grace and keepers are through */
+	OWNER_GONE,		/* no owner left, grace and keepers are done */
 	IDLE,			/* nothing happened for --max-idle */
 	FRONT_KILLED,		/* the host killed what it thinks the server */
 	SERVER_LEFT,		/* the server ended and left processes */
@@ -298,7 +298,7 @@ static struct {		/* this process */
 	int64_t timer[TIMERS], phase_ms, phase_since_ms;
 	bool again;		/* this phase had its time a second time */
 	bool hurry;		/* the front was killed: KILLED_MS at most */
-	bool alone;		/* without the front: --leftovers leave, keeper */
+	bool alone;		/* no front: --leftovers leave, keepers */
 	bool unowned;		/* the front was killed: no owner counts */
 	bool child;		/* SIGCHLD came */
 	bool rests;		/* the next wait may be a long one */
@@ -600,8 +600,8 @@ print(const char *fmt, ...)
  * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
- *			proc_age_ms, proc_moved, proc_slept, proc_user, proc_is_service,
- *			proc_resident_kib
+ *			proc_age_ms, proc_moved, proc_slept, proc_user,
+ *			proc_is_service, proc_resident_kib
  * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
@@ -1094,8 +1094,8 @@ extern char __syscall_ret[] __attribute__((weak));
 
 /*
  * poll() for who is going to sleep for long: our code's pages are given back
- * first, since the file has them, and those of the stack that are not in use.  A
- * fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
+ * first, since the file has them, and those of the stack that are not in use.
+ * A fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
  * mappings of their own of the functions that we return to, of which ours may
  * begin on one page and end on the next.
  */
@@ -3670,7 +3670,7 @@ struct space {			/* a network namespace of the tree */
 
 struct meter {			/* of a process or a TCP connection */
 	uint64_t id, used, moved;	/* CPU in ticks; bytes */
-	uint64_t reaped;	/* as in struct proc: it grows with each child */
+	uint64_t reaped;	/* as in struct proc: grows with each child */
 	uint64_t slept;		/* grows with each sleep; 0 = not measured */
 	pid_t pid;		/* 0: a connection, on port */
 	uint16_t port;
@@ -4343,7 +4343,7 @@ stop_bound_ms(void)
 	    opt.grace_ms + 2 * opt.kill_after_ms + FORCE_MS;
 }
 
-/* Is it ours?  The oldest wins; one that stops or was just made is over soon. */
+/* Is it ours?  The oldest wins; one that stops or was just made ends soon. */
 static bool
 take_pid_file(void)
 {
@@ -7688,7 +7688,7 @@ show_version(const char *value)
 static struct option {
 	char letter;
 	const char *name, *value;	/* value: its name in the help */
-	bool owner;			/* replaces every other owner variable */
+	bool owner;			/* replaces all other owner variables */
 	bool (*set)(const char *);
 	const char *right;		/* what a malformed value should be */
 	const char *help;
@@ -7802,9 +7802,9 @@ show_help(const char *value)
 		    o->help);
 	}
 	print("%s\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
-	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the command "
-	    "alone.  Exit status: the\nserver's; 124 no owner; 125 not started; "
-	    "126 can't be executed; 127 not found.\n", text);
+	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the "
+	    "command alone.  Exit status: the\nserver's; 124 no owner; 125 not "
+	    "started; 126 can't be executed; 127 not found.\n", text);
 	exit(0);
 }
 

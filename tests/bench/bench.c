@@ -12,9 +12,10 @@
  *
  * Commands that are compared take turns, in another order each round, so that
  * all of them have the same weather, and none always comes behind the same
- * other, which leaves the caches warm for its kin. Each row prints what it found, and at
- * the end a table says what was to be reached. Nothing is a failure but a row
- * that could not be measured, as the figures are the machine's, too.
+ * other, which leaves the caches warm for its kin. Each row prints what it
+ * found, and at the end a table says what was to be reached. Nothing is a
+ * failure but a row that could not be measured, as the figures are the
+ * machine's, too.
  *
  * The server is server.c, in the same directory as this program.
  */
@@ -57,7 +58,7 @@ enum wrapper {
 static struct {
 	const char *name;
 	const char *start[ARGS_MAX];	/* how it starts a command */
-	const char *owned[ARGS_MAX];	/* the same, to stop it with its owner */
+	const char *owned[ARGS_MAX];	/* the same, to end it with its owner */
 	bool relays;			/* USR1, to what it has started */
 	char path[PATH_ROOM];		/* "": it is not installed */
 } wrappers[WRAPPERS] = {
@@ -529,7 +530,8 @@ row_dynamic(void)
 	peer = added(TINI);
 	timeout = added(TIMEOUT);
 	if (!is_there(TINI) || !is_there(TIMEOUT))
-		result(DYNAMIC, UNKNOWN, target, "tini or timeout is not installed");
+		result(DYNAMIC, UNKNOWN, target,
+		    "tini or timeout is not installed");
 	else
 		result(DYNAMIC, own <= 1.25 * peer && own < timeout, target,
 		    "%.0f us added, %.2f tini, %.2f timeout", own, own / peer,
@@ -708,7 +710,8 @@ row_memory(void)
 		reap(pid);
 	}
 	if (own == -1)
-		result(MEMORY, UNKNOWN, "<= 64 KiB", "no /proc/PID/smaps_rollup");
+		result(MEMORY, UNKNOWN, "<= 64 KiB",
+		    "no /proc/PID/smaps_rollup");
 	else
 		result(MEMORY, own <= 64, "<= 64 KiB", "%ld KiB", own);
 }
@@ -1091,7 +1094,8 @@ row_thousand(void)
 	print_samples("owner: all gone", &owned.gone);
 	last = median(&owned.last) / median(&bare.last);
 	gone = median(&owned.gone) / median(&bare.gone);
-	result(THOUSAND, last <= 2 && gone <= 4, "<= 2 and <= 4 loops of kill()",
+	result(THOUSAND, last <= 2 && gone <= 4,
+	    "<= 2 and <= 4 loops of kill()",
 	    "last handler %.2f, gone %.2f loops", last, gone);
 	free_samples(&bare.last, 1);
 	free_samples(&bare.gone, 1);

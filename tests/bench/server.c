@@ -9,8 +9,9 @@
  * server pause		waits to be killed
  * server tick		wakes up every second
  * server owner N CMD	starts CMD N times, and waits to be killed
- * server tree N	has N descendants: half of them forked twice, so nobody's
- *			children, a tenth deaf to TERM; says READY; TERM ends it
+ * server tree N	has N descendants: half of them forked twice, so
+ *			nobody's children, a tenth deaf to TERM; says READY;
+ *			TERM ends it
  *
  * What nobody has ended goes when the benchmark does, or by an alarm.
  */
