@@ -7081,8 +7081,9 @@ on_shared_end(int status)
 		refuse(NOT_STARTED, "the server can't be forked");
 	if (share.started && lived < STDIO_MS && status != NO_OWNER)
 		say(DEFAULT, "the shared server ended after %s (%s): what it "
-		    "says goes to --log; --share is not for stdio servers",
-		    seconds(lived, how_long), how);
+		    "says goes to --log%s", seconds(lived, how_long), how,
+		    status >= BY_SIGNAL ? "" :
+		    "; --share is not for stdio servers");
 	finish(status);
 }
 

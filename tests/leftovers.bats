@@ -345,7 +345,7 @@ left() {
 }
 
 @test "leftovers: one that is another process all the time is caught (24)" {
-	run timeout -s KILL 20 "$OW" -k 0.2 -- hop 5000 "$PWD/survived"
+	run timeout -s KILL 20 "$OW" -k 0.2 -- hop 50000 "$PWD/survived"
 	expect_status 3
 	no_leftovers
 	[ ! -e survived ]

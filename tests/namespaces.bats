@@ -66,9 +66,9 @@ unseen='the parent is not visible from here \(another pid namespace\): the serve
 	need nsenter
 	start "${PIDNS[@]}" sleep 300
 	space=$(outer sleep)
-	enter=(nsenter -t "$space" -p -m)
+	enter=(nsenter -t "$space" -p -m -r)
 	if [ "$(id -u)" != 0 ]; then
-		enter=(nsenter -t "$space" -U -p -m --preserve-credentials)
+		enter=(nsenter -t "$space" -U -p -m -r --preserve-credentials)
 	fi
 	# Below no shell: the parent must be out here.
 	start "${enter[@]}" --wd="$PWD" "$OW" -k 0.3 -- server -l log -e 3
@@ -133,9 +133,9 @@ unseen='the parent is not visible from here \(another pid namespace\): the serve
 	start "${PIDNS[@]}" "$OW" -- server -l log -e 4
 	await_line log '^ready'
 	front=$(pgrep -P "$PID")
-	enter=(nsenter -t "$front" -p -m)
+	enter=(nsenter -t "$front" -p -m -r)
 	if [ "$(id -u)" != 0 ]; then
-		enter=(nsenter -t "$front" -U -p -m --preserve-credentials)
+		enter=(nsenter -t "$front" -U -p -m -r --preserve-credentials)
 	fi
 	for _ in 1 2 3; do
 		"${enter[@]}" sh -c '(sleep 0.2; echo done >>"$1") &' - \

@@ -613,8 +613,8 @@ no_end() {
 	start "${PIDNS[@]}" sleep 300
 	until_true "[ -n \"\$(pgrep -P $PID -x sleep)\" ]"
 	space=$(pgrep -P "$PID" -x sleep)
-	enter=(nsenter -t "$space" -p -m)
-	[ "$(id -u)" = 0 ] || enter=(nsenter -t "$space" -U --preserve-credentials -p -m)
+	enter=(nsenter -t "$space" -p -m -r)
+	[ "$(id -u)" = 0 ] || enter=(nsenter -t "$space" -U --preserve-credentials -p -m -r)
 	start ends -l host unix 0 "${enter[@]}" "$OW" --owner-fd 0 -g 0 -- server -l "$PWD/log"
 	HOST=$PID
 	await_line log '^ready '

@@ -301,7 +301,7 @@ let_go() {
 	grep -v '^env OWNERWRAP_\|^fd ' plain >expected
 	grep -v '^fd ' shared >got
 	# Its own are session and group.
-	for word in sid pgid tty "env SHLVL=.*"; do
+	for word in sid pgid tty ctty "env SHLVL=.*"; do
 		sed -Ei "/^$word( |\$)/d" expected got
 	done
 	diff expected got
@@ -642,17 +642,17 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 }
 
 @test "share: the stop comes when the whole grace is over, counted anew each time" {
-	first -g 0.6 --
+	first -g 1.5 --
 	let_go "$A"
 	await_line wlog 'nobody holds'
-	sleep 0.3
+	sleep 0.5
 	more --
-	sleep 0.4		# the first grace would be over
+	sleep 1.1		# the first grace would be over
 	assert_alive "$SERVER"
 	before=$(now_ms)
 	let_go "$FRONT"
 	await_gone "$SERVER"
-	taken 600 "$before"
+	taken 1500 "$before"
 	await_end
 }
 
@@ -689,6 +689,16 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 	assert_lines "$HELD" '^got exit 7$' 1
 	await_end
 	assert_lines "err.$STARTED" . 0
+}
+
+@test "share: TERM to the supervisor stops the server, whoever holds it" {
+	first -k 5 -- -e 6 -g setpgid
+	more --
+	kill -TERM "$SUPERVISOR"
+	ended "$A" 6
+	ended "$FRONT" 6
+	assert_lines log '^TERM from ' 1
+	await_end
 }
 
 @test "share: the server's own end reaches every front: the signal" {
@@ -736,6 +746,8 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 	run --separate-stderr "$OW" --share t sleep 2.1
 	expect_status 0
 	expect_said ""
+	run --separate-stderr "$OW" --share t sh -c 'kill -s USR1 $$'
+	expect_said_match '^ownerwrap\[sh\]: the shared server ended after [0-9.]+s \(USR1\): what it says goes to --log$'
 }
 
 @test "share: a server that ends at once ends its front with its status, always" {
