@@ -7,7 +7,6 @@
 (setq package-directory-list '("/usr/share/emacs/site-lisp/elpa"))
 (require 'package)
 (package-initialize)
-(require 'eglot)
 (require 'json)
 
 (defun say (&rest words)
@@ -18,18 +17,23 @@
 (defmacro until (condition)
   `(while (not ,condition) (accept-process-output nil 0.05)))
 
-(let* ((coding-system-for-read 'utf-8)
-       (what (intern (getenv "WHAT")))
-       (command (append (json-read-from-string
+(defvar command (append (json-read-from-string
                          (replace-regexp-in-string
                           "MYPID" (number-to-string (emacs-pid))
                           (getenv "SERVER")))
                         nil))
+
+;; As in an init file: eglot comes later.
+(with-eval-after-load 'eglot
+  (add-to-list 'eglot-server-programs (cons 'sh-mode command)))
+(require 'eglot)
+
+(let* ((coding-system-for-read 'utf-8)
+       (what (intern (getenv "WHAT")))
        (eglot-sync-connect 60)
        (eglot-connect-timeout 60)
        (eglot-autoshutdown nil))
   (find-file "greet.sh")
-  (setq eglot-server-programs (list (cons 'sh-mode command)))
   (apply #'eglot (eglot--guess-contact))
   (until (eglot-current-server))
   (let* ((server (eglot-current-server))

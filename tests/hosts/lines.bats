@@ -25,7 +25,7 @@ without_ownerwrap() {
 # put_in_front FILE: the line
 put_in_front() {
 	ow=$(command -v ownerwrap) && jq --arg ow "$ow" '(.mcpServers // .servers)[] |=
-		if .command and .command != $ow then
+		if .command and (.command | split("/") | last) != "ownerwrap" then
 			.args = [.command] + .args | .command = $ow else . end' \
 		"$1" >"$1.new" && mv "$1.new" "$1"
 }
@@ -56,6 +56,8 @@ put_in_front() {
 		{"mcpServers": {
 			"npx": {"command": "npx", "args": ["-y", "some", "a b"], "env": {"A": "1"}},
 			"bare": {"type": "stdio", "command": "/opt/some server"},
+			"done": {"command": "ownerwrap", "args": ["uvx", "x"]},
+			"there": {"command": "/opt/bin/ownerwrap", "args": ["uvx", "x"]},
 			"http": {"type": "http", "url": "https://example.com/mcp"}},
 		 "other": {"command": "kept"}}
 	E
@@ -64,6 +66,8 @@ put_in_front() {
 			"npx": {"command": "$ow", "args": ["npx", "-y", "some", "a b"],
 				"env": {"A": "1"}},
 			"bare": {"type": "stdio", "command": "$ow", "args": ["/opt/some server"]},
+			"done": {"command": "ownerwrap", "args": ["uvx", "x"]},
+			"there": {"command": "/opt/bin/ownerwrap", "args": ["uvx", "x"]},
 			"http": {"type": "http", "url": "https://example.com/mcp"}},
 		 "other": {"command": "kept"}}
 	E

@@ -14,7 +14,7 @@ setup() {
 	ln -s "$MODULES/.bin" "$MODULES"/* node_modules/
 	jq -n --arg vite "vite --host 127.0.0.1 --strictPort --port $PORT" '{scripts: {
 		dev: $vite, wrapped: ("ownerwrap -- " + $vite),
-		named: ("ownerwrap -p $EDITOR_PID -- " + $vite),
+		named: ("ownerwrap -p ${EDITOR_PID:-$PPID} -- " + $vite),
 		outer: "npm run middle", middle: "npx -y \($vite)"}}' >package.json
 	echo '<h1>hello</h1>' >index.html
 }
@@ -88,6 +88,13 @@ nothing_left() {
 	await_line "$OUT" '^end '
 	nothing_left
 	assert_lines "$OUT" '^end 124 $' 1
+}
+
+@test "npm: in a script that names an owner, npm is it where there is none" {
+	unset EDITOR_PID
+	dev npm run named
+	kill -KILL "$FRONT"
+	nothing_left
 }
 
 @test "npm: ^C at the terminal ends the server and gives the prompt back" {
