@@ -129,7 +129,7 @@ formats() {
 
 # All of them; the reasons of a stop come from a table of level and text.
 messages() {
-	formats "say refuse fail" | grep -vxF "%s; stopping %s (%s)"
+	formats "say refuse fail no_place" | grep -vxF -e "%s; stopping %s (%s)" -e "%s"
 	tr -s "\t\n" "  " <"$source" | grep -oE "\{ (DEFAULT|VERBOSE), \"[^\"]*\" \}" |
 	    sed "s/^[^\"]*\"//; s/\".*/; stopping %s (%s)/"
 }

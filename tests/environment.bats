@@ -130,7 +130,7 @@ dead_pid() {
 }
 
 @test "environment: a path that can't work here is ignored, an option's is refused" {
-	local name value why="its directory is not there, or it is too long"
+	local name value why="directory $PWD/none: No such file or directory"
 	for name in SHARE PID_FILE; do
 		for value in none/x "$(printf %05000d 0)"; do
 			run --separate-stderr env OWNERWRAP_$name="$value" "$OW" true
@@ -139,10 +139,57 @@ dead_pid() {
 			[ "${#stderr_lines[@]}" = 1 ]
 		done
 		run --separate-stderr env OWNERWRAP_$name=none/x "$OW" true
+		[ $name = SHARE ] || why="$PWD/none/x: No such file or directory"
 		expect_said "ownerwrap[true]: OWNERWRAP_$name=none/x: ignored, can't work here: $why"
 	done
 	run -125 "$OW" --pid-file none/x true
 	run -125 "$OW" --share none/x true
+}
+
+# no_place NAME VALUE WHY: the variable is ignored, the option refused
+no_place() {
+	local option=${1,,}
+	run --separate-stderr env "OWNERWRAP_$1=$2" "$OW" -- true
+	expect_status 0
+	expect_said_match "^ownerwrap\\[true\\]: OWNERWRAP_$1=.*: ignored, can't work here: $3\$"
+	run --separate-stderr "$OW" "--${option//_/-}" "$2" -- touch started
+	expect_status 125
+	expect_said_match "^ownerwrap\\[touch\\]: $3\$"
+	[ ! -e started ]
+}
+
+@test "environment: what is in the way of a file can't work here (54)" {
+	local open='.*: must be a directory of this user.s or root.s that nobody else can write to'
+	mkdir dir public
+	chmod 777 public
+	echo precious >file
+	mkfifo fifo
+	no_place SHARE public/s "$open"
+	no_place SHARE ./file '.*/file: is there, and no socket of this user'
+	no_place SHARE "$(printf '%0100d' 0)" '0*: too long: 102 bytes at most, with its directory'
+	no_place PID_FILE ./file '.*/file: is there, and no pid file'
+	no_place PID_FILE ./fifo ".*/fifo: is there, and no file of this user's alone"
+	no_place PID_FILE ./dir 'lock .*/dir: Is a directory'
+	no_place UNIQUE "$(printf '%0240d' 0)" '.*: File name too long'
+	XDG_RUNTIME_DIR=$PWD/none no_place UNIQUE x 'directory .*/none/ownerwrap: No such file or directory'
+	XDG_RUNTIME_DIR=$PWD/none no_place SHARE x 'directory .*/none/ownerwrap: No such file or directory'
+	mkdir run
+	ln -s "$PWD/dir" run/ownerwrap
+	XDG_RUNTIME_DIR=$PWD/run no_place PID_FILE x "$open"
+	assert_equal "$(cat file)" precious
+	[ "$(id -u)" != 0 ] || return 0
+	chmod 500 dir
+	no_place PID_FILE dir/x '.*/dir/x: Permission denied'
+	no_place SHARE dir/x '.*/dir/x.*: Permission denied'
+}
+
+@test "environment: what can work there does" {
+	printf '4711\n' >t.pid
+	OWNERWRAP_PID_FILE=./t.pid ow cat t.pid
+	expect_match '^[0-9]+$'
+	[ "$output" != 4711 ]
+	OWNERWRAP_PID_FILE=./new.pid ow cat new.pid
+	expect_match '^[0-9]+$'
 }
 
 @test "environment: a malformed interval is one line as well" {

@@ -316,3 +316,15 @@ W='ownerwrap[touch]:'
 	ow -v --poll -- true
 	[[ $stderr == *", polled every 1s" ]]
 }
+
+@test "options: 64 KiB of stack are enough" {
+	nosan "which takes more of it"
+	export XDG_RUNTIME_DIR=$PWD
+	local option
+	for option in --max-idle=1h --keep-connected --keep-if=true --unique=u \
+		--pid-file=p '--sweep=./x.{pid}' --orphans=nobody; do
+		run sh -c 'ulimit -s 64; exec "$@"' - "$OW" "$option" -g 0 -- \
+			sh -c 'exit 3'
+		expect_status 3
+	done
+}

@@ -673,6 +673,13 @@ held() { ! flock -n t.pid true || fail 'the lock is free'; }
 	[ ! -e started ]
 }
 
+@test "pid-file: one whose number could not be written is removed as well" {
+	run --separate-stderr limits fsize=0 -- "$OW" --pid-file ./t.pid -- \
+		sh -c '[ -e t.pid ] && [ ! -s t.pid ] && exit 3'
+	expect_status 3		# what it says is refused as well
+	no_file
+}
+
 @test "pid-file: a malformed variable is ignored, as the line says" {
 	OWNERWRAP_PID_FILE=dir/ ow sh -c 'exit 3'
 	expect_status 3
