@@ -1093,6 +1093,8 @@ never_dump(void)
 /* musl: syscall() returns by it. */
 extern char __syscall_ret[] __attribute__((weak));
 
+#define CALL_ROOM	1024	/* of the stack, for syscall() below rest() */
+
 /*
  * poll() for who is going to sleep for long: our code's pages are given back
  * first, since the file has them, and those of the stack that are not in use.
@@ -1107,7 +1109,7 @@ rest(struct pollfd *polled, nfds_t n, int timeout_ms)
 	unsigned long left = getauxval(AT_PHNUM), page = getauxval(AT_PAGESZ);
 	long timeout[2] = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
 	struct { uintptr_t at, size; } code[4];
-	uintptr_t base = 0, stack = ((uintptr_t)code & -page) - page;
+	uintptr_t base = 0, stack = ((uintptr_t)code - CALL_ROOM) & -page;
 	int pieces = 0;
 
 	for (; left > 0; left--, h++) {
