@@ -172,6 +172,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 		timeout 0.5 pidreuse \$server sleep 99; echo "reuse \$?"
 		kill -KILL \$child
 		wait \$front; echo "status \$?"
+		sleep 0		# the first one may have made it the next number
 		pidreuse \$server sleep 99
 	END
 	OW=$OW run timeout -s KILL 40 "${PIDNS[@]}" bash inside

@@ -205,8 +205,7 @@ while_orphaned() {
 	PATH=/nowhere:/bin:/usr/bin ow -127 -- nothing-like-this
 	expect_output ""
 	expect_said "ownerwrap[nothing-like-this]: nothing-like-this: not found in PATH=/nowhere:/bin:/usr/bin"
-	run --separate-stderr env -u PATH "$OW" nothing-like-this
-	expect_status 127
+	run -127 --separate-stderr env -u PATH "$OW" nothing-like-this
 	expect_said "ownerwrap[nothing-like-this]: nothing-like-this: not found in PATH, which is not set"
 	ow -127 -- ./missing
 	expect_said "ownerwrap[missing]: ./missing: not found, or its interpreter is not"

@@ -434,6 +434,7 @@ descendants() {
 		timeout 0.5 pidreuse $s sleep 299 && echo 'handed out'
 		kill -0 $w && echo 'here'
 		wait $w; echo "status $?"
+		sleep 0		# the first one may have made $s the next number
 		pidreuse $s sleep 299 && kill -KILL $s
 	END
 	export OW
