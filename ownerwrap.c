@@ -4349,6 +4349,13 @@ is_pid_file(int fd)
 	    strcmp(*end == '\n' ? end + 1 : end, "") == 0;
 }
 
+static bool
+check_pid_file(int fd, const char *path, char why[WHY_SIZE])
+{
+	return is_pid_file(fd) ||
+	    no_place(why, "%s: is there, and no pid file", path);
+}
+
 /* "4711" or "4711 stopping".  0 if there is no number. */
 static pid_t
 read_pid(int fd, bool *stopping)
@@ -4513,13 +4520,12 @@ take_pid_file(void)
 {
 	int fd = open_lock(pid_path, O_CREAT, 0644);
 	bool stopping = false, removed;
-	char who[64];
+	char who[64], why[WHY_SIZE];
 	pid_t pid;
 
 	if (lock_file(fd, pid_path)) {
-		if (!is_pid_file(fd))
-			refuse(NOT_STARTED, "%s: is there, and no pid file",
-			    pid_path);
+		if (!check_pid_file(fd, pid_path, why))
+			refuse(NOT_STARTED, "%s", why);
 		pid_file.fd = fd;
 		if (ftruncate(fd, 0) == -1)
 			refuse(NOT_STARTED, "lock %s: %s", pid_path,
@@ -4557,19 +4563,22 @@ has_pid_file(void)
 
 /*
  * May we start?  The older one is stopped first, but not before the pid file is
- * ours, or will be with its end.
+ * ours, or will be with its end; nobody is asked by one that is refused.
  */
 static bool
 take_turn(void)
 {
+	bool waits;
+
 	if (unique.fd == -1)
 		unique.fd = open_lock(unique_path, O_CREAT, 0600);
+	waits = !has_pid_file() && !pid_file.older;
 	if (!unique.newest &&
 	    !(unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1))) {
 		ask_older(NEWEST_BYTE);
 		return false;
 	}
-	if (!has_pid_file() && !pid_file.older)
+	if (waits)
 		return false;
 	if (!lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
 		ask_older(SUPERVISOR_BYTE);
@@ -4606,12 +4615,12 @@ hash_owners(void)
 
 /* Our number; on a full disk none could be written. */
 static bool
-has_our_pid(int fd)
+has_our_pid(void)
 {
 	bool stopping;
-	pid_t pid = read_pid(fd, &stopping);
+	pid_t pid = read_pid(pid_file.fd, &stopping);
 
-	return pid == pid_file.pid || (pid == 0 && is_pid_file(fd));
+	return pid == pid_file.pid || (pid == 0 && is_pid_file(pid_file.fd));
 }
 
 /* What is still ours goes while it is locked: at the very end. */
@@ -4621,7 +4630,7 @@ release_files(void)
 	if (self.role == FRONT && self.supervisor > 0)
 		return;		/* the supervisor's to do */
 	if (pid_file.fd != -1 && is_lock(pid_file.fd, pid_path) &&
-	    has_our_pid(pid_file.fd))
+	    has_our_pid())
 		unlink(pid_path);
 	if (unique.fd != -1 && self.role != HOLDER &&
 	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
@@ -6604,6 +6613,15 @@ is_our_socket(const char *path)
 	    st.st_uid == geteuid();
 }
 
+static bool
+is_free_or_ours(const char *path, char why[WHY_SIZE])
+{
+	struct stat st;
+
+	return lstat(path, &st) == -1 || is_our_socket(path) ||
+	    no_place(why, "%s: is there, and no socket of this user", path);
+}
+
 /* PATH.new is being made, PATH.old being closed: both under the lock. */
 static const char *
 beside(const char *suffix, char buf[128])
@@ -7061,13 +7079,12 @@ is_stranger(void)
 static void
 try_attach(void)
 {
-	struct stat st;
+	char why[WHY_SIZE];
 	int lock;
 
 	self.timer[T_TRY] = FOREVER;
-	if (lstat(share.path, &st) == 0 && !is_our_socket(share.path))
-		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
-		    share.path);
+	if (!is_free_or_ours(share.path, why))
+		refuse(NOT_STARTED, "%s", why);
 	if (share.hung_up && is_stranger())
 		refuse_stranger();
 	share.hold = connect_share();
@@ -8158,43 +8175,68 @@ check_scope(void)
 	}
 }
 
-/* Could its file be made, or taken?  Only files that are there are opened. */
+/* Is path there, or could it be made? */
 static bool
-is_place(const char *value, const char *suffix, char why[WHY_SIZE])
+can_be_made(const char *path, char why[WHY_SIZE])
 {
-	bool is_socket = strcmp(suffix, ".sock") == 0;
-	char path[PATH_MAX], dir[PATH_MAX];
+	char dir[PATH_MAX];
 	struct stat st;
+
+	directory_of(path, dir);
+	return lstat(path, &st) == 0 || (errno == ENOENT &&
+	    faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) == 0) ||
+	    no_place(why, "%s: %s", path, strerror(errno));
+}
+
+static bool
+is_socket_place(const char *value, char why[WHY_SIZE])
+{
+	char path[sizeof(share.path)], lock[sizeof(share.lock)];
 	int fd;
 
-	if (is_socket ? !find_socket(value, path, sizeof(share.path), why) :
-	    !find_path(value, suffix, path, sizeof(path), why))
+	if (!find_socket(value, path, sizeof(path), why) ||
+	    !can_be_made(path, why) || !is_free_or_ours(path, why))
 		return false;
-	directory_of(path, dir);
-	if (lstat(path, &st) == -1 && (errno != ENOENT ||
-	    faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) == -1))
-		return no_place(why, "%s: %s", path, strerror(errno));
-	if (is_socket)
-		return lstat(path, &st) == -1 || is_our_socket(path) ||
-		    no_place(why, "%s: is there, and no socket of this user",
-		    path);
-	fd = open_file(path, 0, 0, why);
-	if (fd == -1)
-		return why[0] == '\0';
-	if (strcmp(suffix, ".pid") == 0 && !is_pid_file(fd))
-		no_place(why, "%s: is there, and no pid file", path);
-	close(fd);
+	format(lock, sizeof(lock), "%s.lock", path);
+	if ((fd = open_file(lock, 0, 0, why)) != -1)
+		close(fd);
 	return why[0] == '\0';
+}
+
+static bool
+is_pid_place(const char *value, char why[WHY_SIZE])
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (!find_path(value, ".pid", path, sizeof(path), why) ||
+	    !can_be_made(path, why))
+		return false;
+	if ((fd = open_file(path, 0, 0, why)) != -1) {
+		check_pid_file(fd, path, why);
+		close(fd);
+	}
+	return why[0] == '\0';
+}
+
+/* The name of the lock has a number that is not known yet. */
+static bool
+is_unique_place(const char *value, char why[WHY_SIZE])
+{
+	char path[PATH_MAX];
+
+	return find_path(value, ".0123456789abcdef.lock", path, sizeof(path),
+	    why) && can_be_made(path, why);
 }
 
 /* An option's is refused when it is used. */
 static bool
-has_place(const char *name, const char *value, const char *suffix)
+has_place(const char *name, const char *value,
+    bool (*is_place)(const char *, char *))
 {
-	char why[WHY_SIZE];
+	char why[WHY_SIZE] = "";
 
-	if (option_by_name(name, strlen(name))->given ||
-	    is_place(value, suffix, why))
+	if (option_by_name(name, strlen(name))->given || is_place(value, why))
 		return true;
 	cannot_work(name, why);
 	return false;
@@ -8203,13 +8245,14 @@ has_place(const char *name, const char *value, const char *suffix)
 static void
 check_share(void)
 {
-	if (opt.share != NULL && !has_place("share", opt.share, ".sock"))
+	if (opt.share != NULL && !has_place("share", opt.share,
+	    is_socket_place))
 		opt.share = NULL;
 	if (opt.pid_file != NULL && !has_place("pid-file", opt.pid_file,
-	    ".pid"))
+	    is_pid_place))
 		opt.pid_file = NULL;
 	if (opt.unique != NULL && !has_place("unique", opt.unique,
-	    ".0123456789abcdef.lock"))
+	    is_unique_place))
 		opt.unique = NULL;
 	if (opt.share != NULL && opt.leftovers == LEFTOVERS_LEAVE) {
 		if (gives_way("leftovers", "share", "with --share the server's "

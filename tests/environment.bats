@@ -167,6 +167,8 @@ no_place() {
 	no_place SHARE public/s "$open"
 	no_place SHARE ./file '.*/file: is there, and no socket of this user'
 	no_place SHARE "$(printf '%0100d' 0)" '0*: too long: 102 bytes at most, with its directory'
+	mkdir s.lock
+	no_place SHARE ./s 'lock .*/s\.lock: Is a directory'
 	no_place PID_FILE ./file '.*/file: is there, and no pid file'
 	no_place PID_FILE ./fifo ".*/fifo: is there, and no file of this user's alone"
 	no_place PID_FILE ./dir 'lock .*/dir: Is a directory'

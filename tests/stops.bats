@@ -211,6 +211,22 @@ stopped() {
 	assert_lines log '^CONT ' 1
 }
 
+@test "stops: a stopped front whose supervisor is killed goes on with CONT" {
+	new_owner
+	wrap -p "$OWNER" -g 0 -- -t 100
+	sup=$(supervisor_of "$FRONT")
+	kill -STOP "$SERVER"
+	until_true "stopped $FRONT"
+	kill -KILL "$sup"
+	kill -KILL "$OWNER"
+	await_gone "$sup"
+	lives_on 200 "$FRONT" "$SERVER"
+	stopped "$FRONT"
+	stopped "$SERVER"
+	kill -CONT "$FRONT"
+	await_gone "$FRONT" "$SERVER"
+}
+
 @test "stops: the owner's death kills a stopped and deaf server (42)" {
 	new_owner
 	wrap -p "$OWNER" -g 0.1 -k 0.3 -- -d

@@ -642,6 +642,15 @@ any_alive() {
 	lives_on 200 "$A_SERVER"
 	assert_lines old '^TERM' 0
 	stop "$A"
+	# Nor is one ended that waits.
+	older -k 30 -- -t 1000
+	unique new --
+	b=$FRONT
+	asks "$A_SUPERVISOR"
+	ow --unique x -p "$OWNER" --pid-file ./t.pid -- touch started
+	expect_status 125
+	up new
+	stop "$b"
 	kill "$other"
 	finish "$other"
 	nothing_left

@@ -92,7 +92,8 @@ nothing_left() {
 
 @test "npm: in a script that names an owner, npm is it where there is none" {
 	unset EDITOR_PID
-	dev npm run named
+	OWNERWRAP_LOG=$PWD/wlog dev npm run named
+	assert_lines wlog 'started; owner [0-9]+ \(npm ' 1
 	kill -KILL "$FRONT"
 	nothing_left
 }
