@@ -88,8 +88,8 @@ one_line_build() {
 	expect_status 0
 	expect_output "some-cc -DSOME -Osome -Wl,some -Wl,-z,now,-z,noseparate-code -o ownerwrap ownerwrap.c "
 	# Whose linker does not know these.
-	printf '#!/bin/sh\necho Darwin\n' >uname
-	chmod +x uname
+	printf '#!/bin/sh\necho Darwin\n' >./uname
+	chmod +x ./uname
 	PATH=$PWD:$PATH run make -n CC=some-cc CFLAGS=-Osome
 	expect_output "some-cc  -Osome   -o ownerwrap ownerwrap.c "
 	CC=other-cc CFLAGS=-Oother run make -n
