@@ -2309,6 +2309,15 @@ seconds(int64_t ms, char buf[32])
 	return buf;
 }
 
+/* For messages: what came later came after some time, however short. */
+static int64_t
+passed_ms(int64_t since_ms)
+{
+	int64_t ms = now_ms() - since_ms;
+
+	return ms > 0 ? ms : 1;
+}
+
 /* up 45s, up 31m, up 2h03m */
 static const char *
 age(int64_t ms, char buf[32])
@@ -3910,20 +3919,26 @@ find_outsider(uint64_t id)
 	return first;
 }
 
-/* The process outside the tree that holds this socket, or NULL. */
+/*
+ * The process outside the tree that holds this socket, or NULL.  A client may
+ * be newer than the list of this look, or have executed another program since:
+ * the list is taken anew.
+ */
 static const struct proc *
-find_holder(const struct list *t, uint64_t inode)
+find_holder(uint64_t inode)
 {
 	static struct list l;
 	uint64_t id;
 
-	for (size_t i = 0; inode != 0 && i < t->n; i++) {
+	if (inode == 0 || snapshot() == -1)
+		return NULL;
+	for (size_t i = 0; i < now_table.n; i++) {
 		l.n = 0;
-		if (!row(t, i)->in_tree)
-			socket_inodes(row(t, i)->pid, &l, &id);
+		if (!row(&now_table, i)->in_tree)
+			socket_inodes(row(&now_table, i)->pid, &l, &id);
 		for (size_t k = 0; k < l.n; k++)
 			if (((uint64_t *)l.at)[k] == inode)
-				return row(t, i);
+				return row(&now_table, i);
 	}
 	return NULL;
 }
@@ -3987,7 +4002,7 @@ is_connected(const struct list *t, char *why, size_t size)
 	}
 	s = find_outsider(last);
 	if (s != NULL && s->id != last) {
-		if ((p = find_holder(t, s->peer)) != NULL)
+		if ((p = find_holder(s->peer)) != NULL)
 			label(p->pid, p->name, who);
 		else if (s->peer != 0 || is_unix(s))
 			format(who, sizeof(who), "somebody");
@@ -5302,7 +5317,7 @@ say_orphaned(void)
 	char gone[LINE_SIZE / 2], rest[LINE_SIZE / 4], what[128], how_long[32];
 	char who[32];
 	const char *kept = keeper.why[0] == '\0' ? "" : ", kept no longer";
-	int64_t lived = now_ms() - server.exec_ms;
+	int64_t lived = passed_ms(server.exec_ms);
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
@@ -5438,7 +5453,7 @@ force(void)
 	server.killed = signal_server(SIGKILL) == 0;
 	if (server.killed && server.told_ms != 0)
 		say(DEFAULT, "server %d still there %s after %s: killed",
-		    (int)server.pid, seconds(now_ms() - server.told_ms, after),
+		    (int)server.pid, seconds(passed_ms(server.told_ms), after),
 		    signal_name(opt.signal, name));
 	set_phase_timer(FORCE_MS);
 	set_timer(T_LOOK, 0);
@@ -7170,7 +7185,7 @@ static void
 on_shared_end(int status)
 {
 	char how_long[32], how[32], name[16];
-	int64_t lived = now_ms() - share.since_ms;
+	int64_t lived = passed_ms(share.since_ms);
 
 	if (status >= BY_SIGNAL)
 		format(how, sizeof(how), "%s",

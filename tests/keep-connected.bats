@@ -112,6 +112,25 @@ expect_not_kept() {
 	done
 }
 
+@test "keep-connected: a client that comes during a look is told by its name" {
+	# The tree holds 12,000 descriptors, which takes most of an interval.
+	IN=(bash -c '
+		for ((i = 20; i < 1000; i++)); do eval "exec $i</dev/null"; done
+		for ((i = 0; i < 12; i++)); do sleep 300 & done
+		exec "$@"' bash)
+	serve -i 0.01 -g 60 -- 4
+	orphan
+	for ((i = 0; i < 20; i++)); do
+		let_pass $((RANDOM % 30))
+		client "4:$PORT"
+		await_kept "$CLIENT \(talk\) is connected to port $PORT"
+		kill -KILL "$CLIENT"
+	done
+	kill -TERM "$W"
+	finish "$W"
+	assert_lines "$ERR" ' kept: somebody ' 0
+}
+
 @test "keep-connected: any of several listeners" {
 	for n in 1 2 3; do
 		rm -f "$SOCK"
