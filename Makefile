@@ -135,18 +135,20 @@ stress: all fixtures
 	(set -x; .build/fixtures/races -n '$(COUNT)' $${SEED:+-s "$$SEED"} \
 		"$$dir/s" "$$program"); status=$$?; rm -rf "$$dir"; exit $$status
 
-# The servers of the benchmark are static as ownerwrap-static is.
+# What the benchmark starts is static as ownerwrap-static is.
 .build/bench/bench: tests/bench/bench.c tests/bench/bench.h
 	@mkdir -p .build/bench
 	$(CC) $(FIXTURE) -O2 -o $@ tests/bench/bench.c
 
-.build/bench/server: tests/bench/server.c tests/bench/bench.h
+.build/bench/server .build/bench/least: tests/bench/server.c tests/bench/least.c tests/bench/bench.h
 	@mkdir -p .build/bench
 	@if command -v musl-gcc >/dev/null 2>&1; then cc=musl-gcc; \
 	else cc='$(CC)'; fi; set -x; \
-	$$cc -std=c11 -O2 -static -o $@ tests/bench/server.c
+	$$cc -std=c11 -O2 -static -o $@ tests/bench/$(@F).c
 
-bench: all static .build/bench/bench .build/bench/server
+BENCH = .build/bench/bench .build/bench/server .build/bench/least
+
+bench: all static $(BENCH)
 	.build/bench/bench -n '$(COUNT)' $(ROWS)
 
 compare: all fixtures

@@ -7,7 +7,7 @@
  * server wait		says READY, and when TERM or USR1 comes; TERM ends it
  * server death		the same; the kernel sends it TERM when its parent ends
  * server pause		waits to be killed
- * server tick		wakes up every second
+ * server tick		wakes up at every whole second of the clock, as all do
  * server owner N CMD	starts CMD N times, and waits to be killed
  * server tree N	has N descendants: half of them forked twice, so
  *			nobody's children, a tenth deaf to TERM; says READY;
@@ -67,7 +67,7 @@ tick(void)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO };
 
-	while (poll(&p, 1, 1000) == 0)
+	while (poll(&p, 1, (int)(1000 - now_ns() / 1000000 % 1000)) == 0)
 		;
 	_exit(0);
 }

@@ -1,0 +1,55 @@
+/*
+ * least: a wrapper of two processes in which nothing is left, so that it shows
+ * the kernel's own part in ownerwrap's figures. Like ownerwrap it has a process
+ * that the host knows, and another one whose child is the server and that sends
+ * it TERM when its owner ends; they relay nothing, check nothing, say nothing.
+ *
+ * least -- CMD ...
+ */
+#define _GNU_SOURCE 1
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int
+pidfd(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static _Noreturn void
+supervise(int owner, char **command)
+{
+	struct pollfd polls[2] = { { .fd = owner, .events = POLLIN } };
+	pid_t server = vfork();
+
+	if (server == 0) {
+		execv(command[0], command);
+		_exit(127);
+	}
+	polls[1] = (struct pollfd){ .fd = pidfd(server), .events = POLLIN };
+	while (poll(polls, 2, -1) != -1 && polls[1].revents == 0)
+		if (polls[0].revents != 0) {
+			polls[0].fd = -1;
+			kill(server, SIGTERM);
+		}
+	waitpid(server, NULL, 0);
+	_exit(0);
+}
+
+int
+main(int argc, char **argv)
+{
+	int owner = pidfd(getppid());
+	pid_t supervisor;
+
+	if (argc < 3 || owner == -1 || (supervisor = fork()) == -1)
+		return 2;
+	if (supervisor == 0)
+		supervise(owner, argv + 2);
+	close(owner);
+	waitpid(supervisor, NULL, 0);
+	return 0;
+}
