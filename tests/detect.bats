@@ -227,7 +227,7 @@ bats_require_minimum_version 1.5.0
 	OWNER=$PID
 	wrap -p "$OWNER" -g 0 --
 	touch go
-	until_true "[ \"\$(ps -o comm= -p $OWNER)\" = sleep ]"
+	await_program "$OWNER" sleep
 	lives_on 300 "$SERVER"
 	kill -KILL "$OWNER"
 	ended_by_term 124

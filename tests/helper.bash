@@ -302,11 +302,17 @@ ended_by_term() {
 	[ $# = 0 ] || { finish "$FRONT" && expect_status "$1"; }
 }
 
+# await_program PID NAME: it is no longer the shell that it was forked from
+await_program() {
+	until_true "[ \"\$(<'/proc/$1/comm')\" = '$2' ]"
+}
+
 # new_owner: a process to be named as an owner; sets OWNER
 new_owner() {
 	sleep 300 3>&- &
 	OWNER=$!
 	track "$OWNER"
+	await_program "$OWNER" sleep
 }
 
 # settle: nothing held back is on its way any more. What was sent to the front
@@ -521,6 +527,7 @@ in_pidns() {
 owned() {
 	start sleep 300
 	O=$PID
+	await_program "$O" sleep
 	rm -f log
 	start "${VIA[@]}" "$OW" --owner-pid "$O" "$@"
 	W=$PID

@@ -128,7 +128,7 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	cp "$(command -v sleep)" 'a) Z 1 (b'
 	start './a) Z 1 (b' 300
 	OWNER=$PID
-	until_true "[ \"\$(cat /proc/$OWNER/comm)\" = 'a) Z 1 (b' ]"
+	await_program "$OWNER" 'a) Z 1 (b'
 	wrap -v -p "$OWNER:$(start_ticks "$OWNER")" --poll -i 0.05 -g 0 --
 	assert_lines "$ERR" "; owner $OWNER \\(a\\) Z 1 \\(b, up " 1
 	lives_on 200 "$SERVER"
@@ -428,7 +428,7 @@ expect_looked_through() {
 	kill_hosts
 	all_stopped
 	for shell in "${COMMANDS[@]}"; do
-		until_true "[ \"\$(ps -o comm= -p $shell)\" = sleep ]"
+		await_program "$shell" sleep
 		kill -KILL "$shell"
 	done
 	await_gone "${COMMANDS[@]}"

@@ -213,7 +213,7 @@ found() {
 	FRONT=$(cat front)
 	track "$FRONT" "$SERVER"
 	touch go
-	until_true "[ \"\$(ps -o comm= -p $PID)\" = sleep ]"
+	await_program "$PID" sleep
 	lives_on 250 "$SERVER"
 	kill -KILL "$PID"
 	ended_by_term
