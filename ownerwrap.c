@@ -230,7 +230,8 @@ enum {				/* states of sockets: the kernel's numbers */
 enum rows {			/* which rows of the socket tables */
 	LISTENING,
 	CONNECTED,		/* ESTABLISHED ones */
-	COUNTED			/* connections in every state, with bytes */
+	COUNTED,		/* connections in every state, with bytes */
+	NAMED			/* Unix ones of another's namespace */
 };
 
 struct sock {			/* one row of the socket tables */
@@ -603,7 +604,8 @@ print(const char *fmt, ...)
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
  *			proc_age_ms, proc_moved, proc_slept, proc_user,
  *			proc_is_service, proc_resident_kib
- * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
+ * Sockets		socket_rows, socket_space, socket_inodes, peer_of,
+ *			peer_exit
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
  *			change_mask, was_ignored, was_continued, queue_signal
@@ -1559,25 +1561,35 @@ socket_rows(pid_t pid, uint64_t space, enum rows rows, see_fn *see)
 		return diag_rows(AF_INET, rows, space, see) == -1 ||
 		    diag_rows(AF_INET6, rows, space, see) == -1 ||
 		    diag_rows(AF_UNIX, rows, space, see) == -1 ? -1 : 0;
-	if (rows == COUNTED || (text_rows(pid, "net/tcp6", space, see) == -1 &&
-	    errno != ENOENT))		/* it may be a kernel without */
+	if (rows == COUNTED)
 		return -1;
-	return text_rows(pid, "net/tcp", space, see) == -1 ||
-	    text_rows(pid, "net/unix", space, see) == -1 ? -1 : 0;
+	if (rows != NAMED && ((text_rows(pid, "net/tcp6", space, see) == -1 &&
+	    errno != ENOENT) ||		/* it may be a kernel without */
+	    text_rows(pid, "net/tcp", space, see) == -1))
+		return -1;
+	return text_rows(pid, "net/unix", space, see);
 }
 
-/* The inodes of pid's sockets, added to l, and its network namespace. */
 static int
-socket_inodes(pid_t pid, struct list *l, uint64_t *space)
+socket_space(pid_t pid, uint64_t *space)
 {
-	char path[64], target[32];
-	const char *name;
 	struct stat st;
-	struct dir dir;
+	char path[64];
 
 	if (stat(proc_path(pid, "ns/net", path), &st) == -1)
 		return -1;
 	*space = st.st_ino;
+	return 0;
+}
+
+/* The inodes of pid's sockets, added to l. */
+static int
+socket_inodes(pid_t pid, struct list *l)
+{
+	char path[64], target[32];
+	const char *name;
+	struct dir dir;
+
 	if (dir_open(&dir, proc_path(pid, "fd", path)) == -1)
 		return -1;
 	while ((name = dir_next(&dir)) != NULL) {
@@ -1699,9 +1711,16 @@ socket_rows(pid_t pid, uint64_t space, enum rows rows, see_fn *see)
 }
 
 static int
-socket_inodes(pid_t pid, struct list *l, uint64_t *space)
+socket_space(pid_t pid, uint64_t *space)
 {
-	(void)pid, (void)l, (void)space;
+	(void)pid, (void)space;
+	return not_here();
+}
+
+static int
+socket_inodes(pid_t pid, struct list *l)
+{
+	(void)pid, (void)l;
 	return not_here();
 }
 
@@ -2309,7 +2328,7 @@ seconds(int64_t ms, char buf[32])
 	return buf;
 }
 
-/* For messages: what came later came after some time, however short. */
+/* For messages: less than a millisecond is one, since "after 0s" is not so. */
 static int64_t
 passed_ms(int64_t since_ms)
 {
@@ -3817,14 +3836,24 @@ has_gone(pid_t pid)
 	return proc_stat(pid, &p) == -1 ? errno == ESRCH : is_dead(&p);
 }
 
-static int
-add_space(uint64_t id, pid_t pid)
+static bool
+knows_space(uint64_t id)
 {
-	struct space *space = found.spaces.at;
+	const struct space *space = found.spaces.at;
 
 	for (size_t i = 0; i < found.spaces.n; i++)
 		if (space[i].id == id)
-			return 0;
+			return true;
+	return false;
+}
+
+static int
+add_space(uint64_t id, pid_t pid)
+{
+	struct space *space;
+
+	if (knows_space(id))
+		return 0;
 	if ((space = list_add(&found.spaces, sizeof(*space))) == NULL)
 		return -1;
 	space->id = id;
@@ -3842,20 +3871,47 @@ find_inodes(const struct list *t)
 	uint64_t id;
 
 	found.spaces.n = found.inodes.n = 0;
-	if (socket_inodes(self.pid, &found.inodes, &id) == -1 ||
-	    add_space(id, 0) == -1)
+	if (socket_space(self.pid, &id) == -1 || add_space(id, 0) == -1)
 		return self.pid;
-	found.inodes.n = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct proc *p = row(t, i);
 
 		if (p->in_tree && !is_dead(p) && (p->state == 'Z' ||
-		    socket_inodes(p->pid, &found.inodes, &id) == -1 ||
+		    socket_space(p->pid, &id) == -1 ||
+		    socket_inodes(p->pid, &found.inodes) == -1 ||
 		    add_space(id, p->pid) == -1) && !has_gone(p->pid))
 			return p->pid;
 	}
 	sort(&found.inodes, sizeof(uint64_t));
 	return 0;
+}
+
+static int
+see_accepted(const struct sock *s)
+{
+	if (s->state != ESTABLISHED || !is_held(s->inode) || !is_served(s))
+		return 0;
+	return keep_sock(&found.socks, s);
+}
+
+/*
+ * A Unix connection is listed where the process lives that connected, which may
+ * be anywhere.  Another tree may have bound the same path: only what ours has
+ * accepted is ours.  Who can't be looked into is not known to be there.
+ */
+static void
+find_accepted(const struct list *t)
+{
+	uint64_t id;
+
+	for (size_t i = 0; i < t->n && found.names.n > 0; i++) {
+		const struct proc *p = row(t, i);
+
+		if (!p->in_tree && socket_space(p->pid, &id) == 0 &&
+		    !knows_space(id) &&
+		    socket_rows(p->pid, id, NAMED, see_accepted) == 0)
+			add_space(id, p->pid);
+	}
 }
 
 /* The two ends of a TCP connection have the same id, so they are neighbours. */
@@ -3894,6 +3950,8 @@ find_sockets(const struct list *t, enum rows rows)
 		    socket_rows(in->pid, in->id, rows, see_connection))
 			doubt = in->pid ? in->pid : self.pid;
 	}
+	if (doubt == 0)
+		find_accepted(t);
 	pair_ends();
 	return doubt;
 }
@@ -3919,26 +3977,21 @@ find_outsider(uint64_t id)
 	return first;
 }
 
-/*
- * The process outside the tree that holds this socket, or NULL.  A client may
- * be newer than the list of this look, or have executed another program since:
- * the list is taken anew.
- */
+/* The process outside the tree that holds this socket, or NULL. */
 static const struct proc *
 find_holder(uint64_t inode)
 {
 	static struct list l;
-	uint64_t id;
 
-	if (inode == 0 || snapshot() == -1)
-		return NULL;
-	for (size_t i = 0; i < now_table.n; i++) {
+	for (size_t i = 0; inode != 0 && i < now_table.n; i++) {
+		const struct proc *p = row(&now_table, i);
+
 		l.n = 0;
-		if (!row(&now_table, i)->in_tree)
-			socket_inodes(row(&now_table, i)->pid, &l, &id);
+		if (!p->in_tree)
+			socket_inodes(p->pid, &l);
 		for (size_t k = 0; k < l.n; k++)
 			if (((uint64_t *)l.at)[k] == inode)
-				return row(&now_table, i);
+				return p;
 	}
 	return NULL;
 }
@@ -3982,25 +4035,32 @@ idle_usable(void)
 /*
  * Is somebody outside the tree connected to these ports, or to anything the
  * tree listens on?  why tells who: the last answer, "" if there is none, stays
- * as it is while that one stays.
+ * as it is while that one stays.  Who is new is looked at twice: it may be newer
+ * than the lists, which then lack that the tree holds its other end, or its
+ * holder, or have that one by the name of the shell that it was forked from.
  */
 static bool
-is_connected(const struct list *t, char *why, size_t size)
+is_connected(char *why, size_t size)
 {
 	static uint64_t last;
-	const struct sock *s;
+	const struct sock *s = NULL;
 	const struct proc *p;
 	char who[64] = "a remote peer";
-	pid_t doubt;
+	pid_t doubt = 0;
 
 	if (why[0] == '\0')
 		last = 0;
 	found.all = false;
-	if ((doubt = find_sockets(t, CONNECTED)) != 0) {
+	for (int i = 0; i < 2 && doubt == 0; i++) {
+		if (i > 0 && (s == NULL || s->id == last || snapshot() == -1))
+			break;
+		doubt = find_sockets(&now_table, CONNECTED);
+		s = find_outsider(last);
+	}
+	if (doubt != 0) {
 		last = 0;
 		return say_doubt(doubt, why, size);
 	}
-	s = find_outsider(last);
 	if (s != NULL && s->id != last) {
 		if ((p = find_holder(s->peer)) != NULL)
 			label(p->pid, p->name, who);
@@ -4080,7 +4140,7 @@ say_change(const struct meter *m, const struct meter *before, bool is_now,
 	char who[64];
 
 	if (before == NULL && (is_now || !m->fades))
-		what = is_now ? "came" : "went";
+		what = is_now && !m->fades ? "came" : "went";
 	else if (before != NULL && m->reaped != before->reaped)
 		what = "had a child";
 	else if (before != NULL && m->used > before->used + 1)
@@ -5329,7 +5389,7 @@ say_orphaned(void)
 	else if (self.unowned)
 		say(ORPHANED, "the front was killed%s; stopping %s (%s)", kept,
 		    server_label(who), what);
-	else if (owners[0].parent && lived < SHORT_MS)
+	else if (owners[0].parent && lived < SHORT_MS && kept[0] == '\0')
 		say(ORPHANED, "owner %s ended after %s; stopping %s (%s); "
 		    "to tie it to another process: --owner-pid PID",
 		    gone, seconds(lived < 100 ? lived : lived - lived % 100,
@@ -6152,8 +6212,7 @@ ask_keepers(void)
 	memcpy(why, keeper.why, sizeof(why));
 	if (opt.keep_connected && snapshot() == -1)
 		kept("/proc can't be read");
-	else if (opt.keep_connected && is_connected(&now_table, why,
-	    sizeof(why)))
+	else if (opt.keep_connected && is_connected(why, sizeof(why)))
 		kept(why);
 	else if (opt.keep_if != NULL)
 		start_keeper();

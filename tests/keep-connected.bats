@@ -256,6 +256,32 @@ expect_not_kept() {
 	done
 }
 
+@test "keep-connected: connections of the tree that come and go during looks" {
+	LIMIT=60
+	mkfifo never
+	# Of the oldest child the descriptors are the first to be listed, of the
+	# others there are so many that the sockets come much later.
+	IN=(bash -c '
+		(
+			until port=$(sed -n "s/^port //p" log) && [ "$port" ]; do
+				sleep 0.02
+			done 2>/dev/null
+			while :; do
+				exec 4<>"/dev/tcp/127.0.0.1/$port"
+				read -r -t 0.05 <>never
+				exec 4>&-
+				read -r -t 0.01 <>never
+			done
+		) &
+		for ((i = 20; i < 1000; i++)); do eval "exec $i</dev/null"; done
+		for ((i = 0; i < 12; i++)); do sleep 300 & done
+		exec "$@"' bash)
+	serve -i 0.05 -g 2 -- -r 4
+	accepted 3
+	orphan
+	expect_stopped
+}
+
 @test "keep-connected: a connection of a daemon of the server" {
 	for where in '4 4' 'any6 m' "$SOCK 4"; do
 		rm -f "$SOCK"
@@ -546,6 +572,37 @@ in_netns() {
 		kill -KILL "$CLIENT"
 		expect_stopped
 	done
+}
+
+@test "keep-connected: a path, the client in a network namespace of its own" {
+	in_netns
+	for where in "$SOCK" "$PWD/${SOCK#./}"; do
+		rm -f "$SOCK"
+		AS=("${IN[@]}") IN=()
+		serve -i 0.1 -g 0 -- -r "$where"
+		client "$where"
+		accepted
+		orphan
+		await_kept "somebody is connected to $where"
+		lives_on 300 "$S"
+		kill -KILL "$CLIENT"
+		expect_stopped
+		IN=("${AS[@]}")
+	done
+}
+
+@test "keep-connected: ... whose connection is another server's of the same path" {
+	in_netns
+	AS=("${IN[@]}") IN=()
+	serve -i 0.1 -g 0 -- "$SOCK"
+	mkdir elsewhere
+	cd elsewhere || return 1
+	start_other "$SOCK"
+	client "$SOCK"
+	await_line other '^accepted '
+	cd .. || return 1
+	expect_not_kept
+	kill -KILL "$CLIENT"
 }
 
 @test "keep-connected: another network namespace, nobody from outside" {

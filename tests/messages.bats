@@ -77,6 +77,17 @@ serve() {
 	done
 }
 
+@test "messages: a default owner that ends at once, and its server is kept" {
+	: >keep
+	start owner -x 100 "$OW" -i 0.02 -g 0 --keep-if "test -e $PWD/keep" -- \
+		server -l log
+	owner=$PID
+	await_line "$ERR" 'kept: --keep-if says so'
+	rm keep
+	await_gone "$(server_pid log)"
+	await_line "$ERR" "owner $owner \\(owner, up [0-9]+s\\) is gone, kept no longer; stopping"
+}
+
 @test "messages: a killed front is told" {
 	serve --
 	kill -KILL "$FRONT"

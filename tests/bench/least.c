@@ -25,6 +25,8 @@ supervise(int owner, char **command)
 	struct pollfd polls[2] = { { .fd = owner, .events = POLLIN } };
 	pid_t server = vfork();
 
+	if (server == -1)
+		_exit(2);
 	if (server == 0) {
 		execv(command[0], command);
 		_exit(127);
