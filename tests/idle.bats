@@ -45,7 +45,7 @@ go() {
 call() {
 	local port w=$W s=$S err=$ERR
 	port=$(sed -n 's/^port //p' log)
-	start busy call "${1/PORT/$port}" -s client.times "${@:2}"
+	start "${AS[@]}" busy call "${1/PORT/$port}" -s client.times "${@:2}"
 	CLIENT=$PID
 	CALLED=$OUT
 	ERR=$err W=$w S=$s
@@ -435,6 +435,12 @@ unix() {
 	await_line "$OUT" '^connected$'
 	not_idle 900
 	stop_now
+}
+
+@test "idle: ... by a client in a network namespace of its own" {
+	privileged 'to make a network namespace'
+	AS=(unshare -n)
+	unix -u ./sock u
 }
 
 @test "idle: a Unix socket to which nobody is connected is none" {
