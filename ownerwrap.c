@@ -4032,31 +4032,35 @@ idle_usable(void)
 	return sockets_usable() && proc_moved(self.pid, &moved) == 0;
 }
 
+static const struct sock *
+find_connected(uint64_t last, pid_t *doubt)
+{
+	found.all = false;
+	*doubt = find_sockets(&now_table, CONNECTED);
+	return *doubt == 0 ? find_outsider(last) : NULL;
+}
+
 /*
  * Is somebody outside the tree connected to these ports, or to anything the
  * tree listens on?  why tells who: the last answer, "" if there is none, stays
- * as it is while that one stays.  Who is new is looked at twice: it may be newer
- * than the lists, which then lack that the tree holds its other end, or its
- * holder, or have that one by the name of the shell that it was forked from.
+ * as it is while that one stays.  Who is new is looked at twice: it may be
+ * newer than the lists, which then lack that the tree holds its other end, or
+ * its holder, or have that one by the name of the shell it was forked from.
  */
 static bool
 is_connected(char *why, size_t size)
 {
 	static uint64_t last;
-	const struct sock *s = NULL;
+	const struct sock *s;
 	const struct proc *p;
 	char who[64] = "a remote peer";
-	pid_t doubt = 0;
+	pid_t doubt;
 
 	if (why[0] == '\0')
 		last = 0;
-	found.all = false;
-	for (int i = 0; i < 2 && doubt == 0; i++) {
-		if (i > 0 && (s == NULL || s->id == last || snapshot() == -1))
-			break;
-		doubt = find_sockets(&now_table, CONNECTED);
-		s = find_outsider(last);
-	}
+	s = find_connected(last, &doubt);
+	if (s != NULL && s->id != last && snapshot() == 0)
+		s = find_connected(last, &doubt);
 	if (doubt != 0) {
 		last = 0;
 		return say_doubt(doubt, why, size);
