@@ -1328,8 +1328,8 @@ main(int argc, char **argv)
 		if (is_chosen(rows[i].name, argv + optind))
 			rows[i].measure();
 	wait_for_both();
-	printf("\n[]: two processes with nothing in them (least.c); of poll: what "
-	    "only waking\n  up as often takes\n");
+	printf("\n[]: two processes with nothing in them (least.c); of poll: "
+	    "what only\n  waking up as often takes\n");
 	printf("\n%-9s %-48s %-31s %s\n", "row", "found", "to be reached",
 	    "met");
 	for (size_t i = 0; i < ROWS; i++)

@@ -32,7 +32,8 @@ supervise(int owner, char **command)
 		_exit(127);
 	}
 	polls[1] = (struct pollfd){ .fd = pidfd(server), .events = POLLIN };
-	while (poll(polls, 2, -1) != -1 && polls[1].revents == 0)
+	while (polls[1].fd != -1 && polls[1].revents == 0 &&
+	    poll(polls, 2, -1) != -1)
 		if (polls[0].revents != 0) {
 			polls[0].fd = -1;
 			kill(server, SIGTERM);
