@@ -222,6 +222,25 @@ expect_not_kept() {
 	expect_stopped 143
 }
 
+@test "keep-connected: a client that leaves its connection to another is named" {
+	serve -i 0.1 -g 0 -- 4
+	# shellcheck disable=SC2016
+	start bash -c 'exec 4<>"/dev/tcp/127.0.0.1/$0"
+		sleep 300 & echo $! >heir; wait' "$PORT"
+	CLIENT=$PID
+	ERR=$BATS_TEST_TMPDIR/err.$((STARTED - 1))
+	until_true '[ -s heir ]'
+	track "$(cat heir)"
+	# Both have it: the older one is found first.
+	orphan
+	await_kept "($CLIENT \(bash\)|$(cat heir) \(sleep\)) is connected to port $PORT"
+	kill -KILL "$CLIENT"
+	lives_on 500 "$S"
+	assert_lines "$ERR" . 1
+	kill -KILL "$(cat heir)"
+	expect_stopped
+}
+
 # --- what does not ---------------------------------------------------------
 
 @test "keep-connected: nobody is connected, or was only before" {
@@ -590,6 +609,17 @@ in_netns() {
 		expect_stopped
 		IN=("${AS[@]}")
 	done
+}
+
+@test "keep-connected: ... is not seen by who may not look into it" {
+	in_netns
+	as_nobody
+	VIA=("${NOBODY[@]}") AS=("${IN[@]}") IN=()
+	serve -i 0.1 -g 0 -- "$SOCK"
+	client "$SOCK"
+	accepted
+	expect_not_kept
+	kill -KILL "$CLIENT"
 }
 
 @test "keep-connected: ... whose connection is another server's of the same path" {
