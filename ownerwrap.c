@@ -60,13 +60,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>	/* rename() only */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -436,165 +436,6 @@ list_add(struct list *l, size_t size)
 	return memset((char *)l->at + l->n++ * size, 0, size);
 }
 
-/* --- text: in place of stdio, which is larger than all that it would do -- */
-
-/* The number that *at begins with, which is skipped; 0 if there is none. */
-static uint64_t
-scan_number(const char **at, unsigned base)
-{
-	uint64_t n = 0;
-
-	for (;; ++*at) {
-		int c = (unsigned char)**at;
-		unsigned digit = isdigit(c) ? (unsigned)c - '0' :
-		    isxdigit(c) ? ((unsigned)c | 32) - 'a' + 10 : base;
-
-		if (digit >= base)
-			return n;
-		n = n * base + digit;
-	}
-}
-
-static uint64_t
-number(const char *s)
-{
-	return scan_number(&s, 10);
-}
-
-/* The digits of n, right before end; where they begin. */
-static char *
-digits_before(char *end, uintmax_t n, unsigned base)
-{
-	do
-		*--end = "0123456789abcdef"[n % base];
-	while ((n /= base) != 0);
-	return end;
-}
-
-static char *
-signed_before(char *end, intmax_t n)
-{
-	char *first = digits_before(end, n < 0 ? -(uintmax_t)n : (uintmax_t)n,
-	    10);
-
-	if (n < 0)
-		*--first = '-';
-	return first;
-}
-
-/* Text to place at of buf, as far as there is room; the place behind it. */
-static size_t
-put(char *buf, size_t size, size_t at, const char *text, size_t len)
-{
-	if (at < size)
-		memcpy(buf + at, text, len < size - at ? len : size - at);
-	return at + len;
-}
-
-static int vformat(char *buf, size_t size, const char *fmt, va_list ap)
-    __attribute__((format(printf, 3, 0)));
-static int format(char *buf, size_t size, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void print(const char *fmt, ...)
-    __attribute__((format(printf, 1, 2)));
-
-/*
- * vsnprintf(3) with c, d, s and x, before which there can be, in this order, -
- * or 0, a width, a precision (of s), and j.
- */
-static int
-vformat(char *buf, size_t size, const char *fmt, va_list ap)
-{
-	size_t at = 0;
-
-	for (;;) {
-		size_t len = strcspn(fmt, "%"), width, most = SIZE_MAX;
-		char digits[24], *first = digits + sizeof(digits);
-		const char *text, *end = first, *pad;
-		bool left, wide;
-
-		at = put(buf, size, at, fmt, len);
-		fmt += len;
-		if (*fmt == '\0')
-			break;
-		left = *++fmt == '-';
-		fmt += left;
-		pad = *fmt == '0' ? "0" : " ";
-		width = (size_t)scan_number(&fmt, 10);
-		if (fmt[0] == '.' && fmt[1] == '*') {
-			most = (size_t)va_arg(ap, int);
-			fmt += 2;
-		} else if (*fmt == '.') {
-			fmt++;
-			most = (size_t)scan_number(&fmt, 10);
-		}
-		wide = *fmt == 'j';
-		fmt += wide;
-		switch (*fmt++) {
-		case 'c':
-			*--first = (char)va_arg(ap, int);
-			text = first;
-			break;
-		case 'd':
-			text = signed_before(first, wide ?
-			    va_arg(ap, intmax_t) : va_arg(ap, int));
-			break;
-		case 'x':
-			text = digits_before(first, wide ?
-			    va_arg(ap, uintmax_t) : va_arg(ap, unsigned), 16);
-			break;
-		default:	/* s */
-			text = va_arg(ap, const char *);
-			end = text + strnlen(text, most);
-			break;
-		}
-		len = (size_t)(end - text);
-		for (size_t i = len; i < width && !left; i++)
-			at = put(buf, size, at, pad, 1);
-		at = put(buf, size, at, text, len);
-		for (; len < width && left; len++)
-			at = put(buf, size, at, pad, 1);
-	}
-	if (size > 0)
-		buf[at < size ? at : size - 1] = '\0';
-	return (int)at;
-}
-
-static int
-format(char *buf, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vformat(buf, size, fmt, ap);
-	va_end(ap);
-	return n;
-}
-
-static int print_error;		/* the first errno there was */
-
-/* To standard output, at once: lines of ARGS_SIZE, and a little, at most. */
-static void
-print(const char *fmt, ...)
-{
-	char text[ARGS_SIZE + LINE_SIZE];
-	size_t at = 0, len;
-	va_list ap;
-
-	va_start(ap, fmt);
-	len = (size_t)vformat(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	while (at < len && print_error == 0) {
-		ssize_t n = write(STDOUT_FILENO, text + at, len - at);
-
-		if (n >= 0)
-			at += (size_t)n;
-		else if (errno != EINTR)
-			print_error = errno;
-	}
-}
-
 /* ======================================================================== */
 /* 3 platform: the only conditionals                                        */
 /* ======================================================================== */
@@ -755,7 +596,7 @@ die_with_parent(int signo)
 static const char *
 proc_path(pid_t pid, const char *file, char buf[64])
 {
-	format(buf, 64, "/proc/%d/%s", (int)pid, file);
+	snprintf(buf, 64, "/proc/%d/%s", (int)pid, file);
 	return buf;
 }
 
@@ -825,7 +666,7 @@ proc_usable(void)
 	if (n <= 0)
 		return false;
 	buf[n] = '\0';
-	return (pid_t)number(buf) == getpid();
+	return atoi(buf) == getpid();
 }
 
 /*
@@ -836,9 +677,7 @@ static int
 proc_stat(pid_t pid, struct proc *p)
 {
 	char buf[512], *name, *end;
-	const char *at;
-	uint64_t field[20] = { 0 };	/* from the state, which is none */
-	size_t len;
+	uint64_t user, system;
 
 	if (!self.listed) {
 		errno = ENOSYS;
@@ -853,29 +692,16 @@ proc_stat(pid_t pid, struct proc *p)
 	p->pid = pid;
 	name = strchr(buf, '(');
 	end = strrchr(buf, ')');
-	if (name == NULL || end == NULL || strlen(end) < 4) {
+	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d %*d "
+	    "%*d %*u %*u %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
+	    "%*d %*d %d %*d %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
+	    &p->reaped, &user, &system, &p->threads, &p->ticks) != 9 ||
+	    p->ticks == 0) {
 		errno = EIO;
 		return -1;
 	}
-	at = end + 3;
-	for (size_t i = 1; i < COUNT(field) && at != NULL; i++) {
-		field[i] = number(++at);	/* 0 for one below 0 */
-		at = strchr(at, ' ');
-	}
-	if (field[19] == 0) {
-		errno = EIO;
-		return -1;
-	}
-	p->state = end[2];
-	p->ppid = (pid_t)field[1];
-	p->pgrp = (pid_t)field[2];
-	p->sid = (pid_t)field[3];
-	p->reaped = field[8];
-	p->cpu = field[11] + field[12];
-	p->threads = (int)field[17];
-	p->ticks = field[19];
-	len = (size_t)(end - ++name);
-	memcpy(p->name, name, len < NAME_SIZE ? len : NAME_SIZE - 1);
+	p->cpu = user + system;
+	snprintf(p->name, NAME_SIZE, "%.*s", (int)(end - name - 1), name + 1);
 	return 0;
 }
 
@@ -900,7 +726,7 @@ proc_list(struct list *t)
 		struct proc p, *row;
 
 		if (!isdigit((unsigned char)name[0]) ||
-		    proc_stat((pid_t)number(name), &p) == -1)
+		    proc_stat(atoi(name), &p) == -1)
 			continue;
 		if ((row = list_add(t, sizeof(*row))) == NULL)
 			break;
@@ -942,7 +768,7 @@ proc_resident_kib(pid_t pid)
 
 	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
 	    (at = strchr(buf, ' ')) != NULL)
-		pages = (int64_t)number(at + 1);
+		pages = strtoll(at + 1, NULL, 10);
 	return pages * (int64_t)(getauxval(AT_PAGESZ) / 1024);
 }
 
@@ -952,11 +778,11 @@ exit_pid(int fd)
 {
 	char file[32], buf[512], *at;
 
-	format(file, sizeof(file), "fdinfo/%d", fd);
+	snprintf(file, sizeof(file), "fdinfo/%d", fd);
 	if (!self.listed || proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
 	    (at = strstr(buf, "\nPid:\t")) == NULL)
 		return 0;
-	return (pid_t)number(at + strlen("\nPid:\t"));
+	return atoi(at + strlen("\nPid:\t"));
 }
 
 static uint64_t
@@ -1475,12 +1301,11 @@ parse_end(const char *s, uint32_t addr[4], uint16_t *port)
 	char text[9] = "";
 
 	for (size_t i = 0; i + 8 <= len && i < 32; i += 8) {
-		const char *word = memcpy(text, s + i, 8);
-
-		addr[i / 8] = (uint32_t)scan_number(&word, 16);
+		memcpy(text, s + i, 8);
+		addr[i / 8] = (uint32_t)strtoul(text, NULL, 16);
 	}
 	s += len + (s[len] == ':');
-	*port = htons((uint16_t)scan_number(&s, 16));
+	*port = htons((uint16_t)strtoul(s, NULL, 16));
 	return len == 8;
 }
 
@@ -1502,18 +1327,18 @@ see_line(char *line, bool is_unix, uint64_t space, see_fn *see)
 		n++;
 	if (n < last || !isdigit((unsigned char)*field[last]))
 		return 0;			/* the head */
-	s.inode = number(field[last]);
+	s.inode = strtoull(field[last], NULL, 10);
 	state = field[3];
 	if (!is_unix) {
 		bool v4 = parse_end(field[1], addr[0], &port[0]);
 
 		parse_end(field[2], addr[1], &port[1]);
-		s.state = (uint8_t)scan_number(&state, 16);
+		s.state = (uint8_t)strtoul(state, NULL, 16);
 		set_ends(&s, space, v4, addr, port);
 	} else if ((name = strtok_r(rest, "\n", &rest)) != NULL) {
-		format(s.name, sizeof(s.name), "%s", name);
+		snprintf(s.name, sizeof(s.name), "%s", name);
 		s.id = s.inode;
-		if (scan_number(&state, 16) & 0x10000)	/* listens */
+		if (strtoul(state, NULL, 16) & 0x10000)	/* listens */
 			s.state = LISTEN;
 		else if (field[5][1] >= '2')	/* is or is being connected */
 			s.state = ESTABLISHED;
@@ -1602,7 +1427,7 @@ socket_inodes(pid_t pid, struct list *l)
 		target[n] = '\0';
 		if ((inode = list_add(l, sizeof(*inode))) == NULL)
 			break;
-		*inode = number(target + 8);
+		*inode = strtoull(target + 8, NULL, 10);
 	}
 	dir_close(&dir);
 	return name == NULL ? 0 : -1;
@@ -1621,11 +1446,11 @@ proc_slept(pid_t pid, uint64_t *n)
 		return -1;
 	*n = 0;
 	while ((name = dir_next(&dir)) != NULL) {
-		format(path, sizeof(path), "task/%.20s/status", name);
+		snprintf(path, sizeof(path), "task/%.20s/status", name);
 		if (isdigit((unsigned char)name[0]) &&
 		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
 		    (at = strstr(buf, key)) != NULL)
-			*n += number(at + sizeof(key) - 1);
+			*n += strtoull(at + sizeof(key) - 1, NULL, 10);
 	}
 	dir_close(&dir);
 	return at == NULL ? -1 : 0;
@@ -1641,7 +1466,7 @@ proc_moved(pid_t pid, uint64_t *moved)
 		return -1;
 	*moved = 0;
 	for (int i = 0; i < 4 && (at = strchr(at, ':')) != NULL; i++)
-		*moved += number(at += strlen(": "));
+		*moved += strtoull(at += strlen(": "), NULL, 10);
 	return at == NULL ? -1 : 0;
 }
 
@@ -2018,7 +1843,7 @@ proc_stat(pid_t pid, struct proc *p)
 	p->state = k.kp_proc.p_stat == SZOMB ? 'Z' : 'S';
 	p->ticks = (uint64_t)k.kp_proc.p_starttime.tv_sec * 1000000u +
 	    (uint64_t)k.kp_proc.p_starttime.tv_usec;
-	format(p->name, NAME_SIZE, "%.*s", NAME_SIZE - 1, k.kp_proc.p_comm);
+	snprintf(p->name, NAME_SIZE, "%.*s", NAME_SIZE - 1, k.kp_proc.p_comm);
 	return 0;
 }
 
@@ -2193,7 +2018,7 @@ write_log(const char *line)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	gmtime_r(&ts.tv_sec, &tm);
-	n = format(entry, sizeof(entry),
+	n = snprintf(entry, sizeof(entry),
 	    "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ %d %s", tm.tm_year + 1900,
 	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
 	    (int)(ts.tv_nsec / 1000000), (int)getpid(), line);
@@ -2212,7 +2037,7 @@ write_syslog(const char *text)
 		return;
 	set_cloexec(fd);
 	strcpy(un.sun_path, SYSLOG_PATH);
-	n = format(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
+	n = snprintf(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
 	    (int)getpid(), text);
 	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL,
 	    (struct sockaddr *)&un, sizeof(un));
@@ -2253,7 +2078,7 @@ add_word(char *list, size_t size, const char *separator, const char *word)
 {
 	size_t at = strlen(list);
 
-	format(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
+	snprintf(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
 }
 
 static void vsay(enum level level, const char *fmt, va_list ap)
@@ -2274,9 +2099,9 @@ vsay(enum level level, const char *fmt, va_list ap)
 
 	if (!wanted && opt.log_fd == -1 && level == VERBOSE)
 		return;
-	head = opt.name == NULL ? format(line, sizeof(line), "ownerwrap: ") :
-	    format(line, sizeof(line), "ownerwrap[%.64s]: ", opt.name);
-	n = vformat(line + head, sizeof(line) - (size_t)head - 1, fmt, ap);
+	head = opt.name == NULL ? snprintf(line, sizeof(line), "ownerwrap: ") :
+	    snprintf(line, sizeof(line), "ownerwrap[%.64s]: ", opt.name);
+	n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, fmt, ap);
 	n = head + (n < LINE_SIZE - head - 1 ? n : LINE_SIZE - head - 2);
 	make_harmless(line, n);
 	line[n] = '\n';
@@ -2318,7 +2143,7 @@ refuse(int status, const char *fmt, ...)
 static const char *
 seconds(int64_t ms, char buf[32])
 {
-	int n = format(buf, 32, "%jd.%03d", (intmax_t)ms / 1000,
+	int n = snprintf(buf, 32, "%jd.%03d", (intmax_t)ms / 1000,
 	    (int)(ms % 1000));
 
 	while (buf[n - 1] == '0')
@@ -2344,11 +2169,11 @@ age(int64_t ms, char buf[32])
 	intmax_t s = ms / 1000;
 
 	if (s < 60)
-		format(buf, 32, "up %jds", s);
+		snprintf(buf, 32, "up %jds", s);
 	else if (s < 3600)
-		format(buf, 32, "up %jdm", s / 60);
+		snprintf(buf, 32, "up %jdm", s / 60);
 	else
-		format(buf, 32, "up %jdh%02jdm", s / 3600, s / 60 % 60);
+		snprintf(buf, 32, "up %jdh%02jdm", s / 3600, s / 60 % 60);
 	return buf;
 }
 
@@ -2376,9 +2201,9 @@ static const char *
 label(pid_t pid, const char *name, char buf[64])
 {
 	if (name[0] == '\0')
-		format(buf, 64, "%d", (int)pid);
+		snprintf(buf, 64, "%d", (int)pid);
 	else
-		format(buf, 64, "%d (%s)", (int)pid, name);
+		snprintf(buf, 64, "%d (%s)", (int)pid, name);
 	return buf;
 }
 
@@ -2447,7 +2272,7 @@ signal_name(int signo, char buf[16])
 	for (size_t i = 0; i < COUNT(signal_names); i++)
 		if (signal_names[i].signo == signo)
 			return signal_names[i].name;
-	format(buf, 16, "signal %d", signo);
+	snprintf(buf, 16, "signal %d", signo);
 	return buf;
 }
 
@@ -2878,7 +2703,7 @@ own_by_fd(int fd)
 		return false;
 	o->number = fd;
 	o->events = events;
-	format(o->name, NAME_SIZE, "%s", kind);
+	snprintf(o->name, NAME_SIZE, "%s", kind);
 	o->fd = fd == STDIN_FILENO ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
 	return o->fd != -1 && set_cloexec(o->fd) == 0;
 }
@@ -2934,7 +2759,7 @@ list_ancestors(char *buf, size_t size)
 	buf[0] = '\0';
 	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0;
 	    i++, pid = p.ppid) {
-		format(who, sizeof(who), "%d %s", (int)pid, p.name);
+		snprintf(who, sizeof(who), "%d %s", (int)pid, p.name);
 		add_word(buf, size, ", ", who);
 	}
 }
@@ -3078,9 +2903,9 @@ owner_label(const struct owner *o, char buf[64])
 	char up[32];
 
 	if (o->number != -1)
-		format(buf, 64, "fd %d (%s)", o->number, o->name);
+		snprintf(buf, 64, "fd %d (%s)", o->number, o->name);
 	else if (o->ticks != 0 && o->name[0] != '\0')
-		format(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
+		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
 		    age(proc_age_ms(o->ticks) - since, up));
 	else
 		label(o->pid, o->name, buf);
@@ -3092,9 +2917,9 @@ static const char *
 owner_short(const struct owner *o, char buf[64])
 {
 	if (o->number != -1)
-		format(buf, 64, "fd%d(%s)", o->number, o->name);
+		snprintf(buf, 64, "fd%d(%s)", o->number, o->name);
 	else
-		format(buf, 64, "%d(%s)", (int)o->pid, o->name);
+		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
 	return buf;
 }
 
@@ -3542,7 +3367,7 @@ static bool names_listener, names_watchdog;
 static void
 write_pid(char *variable)
 {
-	format(strchr(variable, '=') + 1, 16, "%d", (int)getpid());
+	snprintf(strchr(variable, '=') + 1, 16, "%d", (int)getpid());
 }
 
 /* Where argv and what follows it lie; the front's stay as they were. */
@@ -3575,7 +3400,7 @@ set_title(const char *owner)
 {
 	static char *none[] = { NULL };
 	char title[512];
-	int n = format(title, sizeof(title), "ow-supervisor server=%d%s%s",
+	int n = snprintf(title, sizeof(title), "ow-supervisor server=%d%s%s",
 	    (int)server.pid, opt.share != NULL ? " share=" :
 	    owner[0] == '\0' ? "" : " owner=",
 	    opt.share != NULL ? share.path : owner);
@@ -4001,9 +3826,9 @@ static void
 say_connected(const char *who, const struct sock *s, char *buf, size_t size)
 {
 	if (is_unix(s))
-		format(buf, size, "%s is connected to %s", who, s->name);
+		snprintf(buf, size, "%s is connected to %s", who, s->name);
 	else
-		format(buf, size, "%s is connected to port %d", who, s->port);
+		snprintf(buf, size, "%s is connected to port %d", who, s->port);
 }
 
 static bool
@@ -4011,7 +3836,7 @@ say_doubt(pid_t pid, char *buf, size_t size)
 {
 	char who[64];
 
-	format(buf, size, "%s can't be looked into", label_of(pid, who));
+	snprintf(buf, size, "%s can't be looked into", label_of(pid, who));
 	return true;
 }
 
@@ -4069,7 +3894,7 @@ is_connected(char *why, size_t size)
 		if ((p = find_holder(s->peer)) != NULL)
 			label(p->pid, p->name, who);
 		else if (s->peer != 0 || is_unix(s))
-			format(who, sizeof(who), "somebody");
+			snprintf(who, sizeof(who), "somebody");
 		say_connected(who, s, why, size);
 	}
 	if (s == NULL || (s->peer == 0 && s->local))
@@ -4156,12 +3981,12 @@ say_change(const struct meter *m, const struct meter *before, bool is_now,
 	if (what == NULL)
 		return false;
 	if (m->pid != 0)
-		format(seen, size, "%s %s", label_of(m->pid, who), what);
+		snprintf(seen, size, "%s %s", label_of(m->pid, who), what);
 	else if (before == NULL)
-		format(seen, size, "a connection %s on port %d", what,
+		snprintf(seen, size, "a connection %s on port %d", what,
 		    m->port);
 	else
-		format(seen, size, "bytes moved on port %d", m->port);
+		snprintf(seen, size, "bytes moved on port %d", m->port);
 	return true;
 }
 
@@ -4209,7 +4034,7 @@ is_frozen(const struct list *t, char *seen, size_t size)
 		const struct proc *p = row(t, i);
 
 		if (p->in_tree && (p->state == 'T' || p->state == 't')) {
-			format(seen, size, "%s was stopped",
+			snprintf(seen, size, "%s was stopped",
 			    label(p->pid, p->name, who));
 			return true;
 		}
@@ -4262,7 +4087,7 @@ no_place(char why[WHY_SIZE], const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vformat(why, WHY_SIZE, fmt, ap);
+	vsnprintf(why, WHY_SIZE, fmt, ap);
 	va_end(ap);
 	return false;
 }
@@ -4300,14 +4125,14 @@ find_path(const char *value, const char *suffix, char *path, size_t size,
 	bool name = strchr(value, '/') == NULL;
 
 	if (name && run != NULL && run[0] == '/')
-		format(dir, sizeof(dir), "%s/ownerwrap", run);
+		snprintf(dir, sizeof(dir), "%s/ownerwrap", run);
 	else if (name)
-		format(dir, sizeof(dir), "/tmp/ownerwrap-%jd",
+		snprintf(dir, sizeof(dir), "/tmp/ownerwrap-%jd",
 		    (intmax_t)geteuid());
 	else if (value[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
 		return no_place(why, "%s: %s", value, strerror(errno));
 	value += strncmp(value, "./", 2) == 0 ? 2 : 0;
-	if ((size_t)format(path, size, "%s%s%s%s", dir,
+	if ((size_t)snprintf(path, size, "%s%s%s%s", dir,
 	    dir[0] == '\0' ? "" : "/", value, name ? suffix : "") >= size)
 		return no_place(why, "%.256s: too long: %d bytes at most, with "
 		    "its directory", value, (int)size - 1);
@@ -4331,7 +4156,7 @@ directory_of(const char *path, char dir[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
 
-	format(dir, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path),
+	snprintf(dir, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path),
 	    path);
 }
 
@@ -4461,7 +4286,7 @@ mark_pid_file(bool stopping)
 		return;
 	pid_file.pid = self.role == SUPERVISOR && !self.alone &&
 	    self.peer != -1 ? self.front : self.pid;
-	n = format(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
+	n = snprintf(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
 	    stopping ? " stopping" : "");
 	if (strcmp(text, pid_file.text) == 0)
 		return;
@@ -4769,7 +4594,7 @@ sweep_one(const char *pattern)
 
 	errno = ENAMETOOLONG;
 	if (len > 0)
-		format(path, sizeof(path), "%.*s", len, pattern);
+		snprintf(path, sizeof(path), "%.*s", len, pattern);
 	if (len >= (int)sizeof(path) || dir_open(&dir, path) == -1) {
 		if (errno != ENOENT)
 			say(DEFAULT, "--sweep %s: %s", pattern,
@@ -5273,10 +5098,10 @@ print_orphan(const struct proc *p, const char *args)
 	char up[32];
 
 	if (!headed)
-		print("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE", "RSS",
+		printf("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE", "RSS",
 		    "COMMAND");
 	headed = true;
-	print("%7d %7d %7s %8jd %s\n", (int)p->pid, (int)p->ppid,
+	printf("%7d %7d %7s %8jd %s\n", (int)p->pid, (int)p->ppid,
 	    age(proc_age_ms(p->ticks), up) + strlen("up "),
 	    (intmax_t)proc_resident_kib(p->pid), args);
 }
@@ -5287,9 +5112,8 @@ list_orphans(void)
 {
 	int n = find_orphans(print_orphan);
 
-	if (n == -1 || print_error != 0)
-		refuse(NOT_STARTED, "--orphans: %s", strerror(n == -1 ? errno :
-		    print_error));
+	if (n == -1 || fflush(stdout) == EOF)
+		refuse(NOT_STARTED, "--orphans: %s", strerror(errno));
 	return n == 0;
 }
 
@@ -5343,19 +5167,19 @@ plan(int64_t wait_ms, char *buf, size_t size)
 {
 	char name[16], a[32], b[32], c[32];
 	int64_t kill = self.hurry ? step_ms(TOLD) : opt.kill_after_ms;
-	int n = format(buf, size, "%s %s%s", signal_name(opt.signal, name),
+	int n = snprintf(buf, size, "%s %s%s", signal_name(opt.signal, name),
 	    wait_ms > 0 ? "in " : "now",
 	    wait_ms > 0 ? seconds(wait_ms, a) : "");
 
 	if (opt.signal == SIGKILL || (size_t)n >= size)
 		return;
 	if (kill == FOREVER)
-		format(buf + n, size - (size_t)n, ", no KILL");
+		snprintf(buf + n, size - (size_t)n, ", no KILL");
 	else if (opt.scope == SCOPE_PROCESS)
-		format(buf + n, size - (size_t)n, ", KILL %s later",
+		snprintf(buf + n, size - (size_t)n, ", KILL %s later",
 		    seconds(kill, b));
 	else
-		format(buf + n, size - (size_t)n,
+		snprintf(buf + n, size - (size_t)n,
 		    ", KILL %s later, %s if others must be told",
 		    seconds(kill, b), seconds(2 * kill, c));
 }
@@ -5365,7 +5189,7 @@ server_label(char buf[32])
 {
 	if (server.ended)
 		return "what the server left";
-	format(buf, 32, "server %d", (int)server.pid);
+	snprintf(buf, 32, "server %d", (int)server.pid);
 	return buf;
 }
 
@@ -6125,10 +5949,10 @@ save_environment(void)
 	if ((keeper.command = strdup(opt.keep_if)) == NULL ||
 	    (keeper.env = calloc(n + 2, sizeof(*keeper.env))) == NULL)
 		return;
-	format(listener, sizeof(listener), "LISTEN_PID=%d", (int)server.pid);
-	format(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d",
+	snprintf(listener, sizeof(listener), "LISTEN_PID=%d", (int)server.pid);
+	snprintf(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d",
 	    (int)server.pid);
-	format(pid, sizeof(pid), "OWNERWRAP_SERVER_PID=%d", (int)server.pid);
+	snprintf(pid, sizeof(pid), "OWNERWRAP_SERVER_PID=%d", (int)server.pid);
 	for (size_t i = 0; i < n; i++)
 		keeper.env[i] = environ[i] == listen_pid ? listener :
 		    environ[i] == watchdog_pid ? watchdog : strdup(environ[i]);
@@ -6164,7 +5988,7 @@ kept(const char *why)
 		if (strcmp(why, keeper.why) != 0)
 			say(DEFAULT, "no owner left, kept: %s", why);
 		mark_pid_file(false);
-		format(keeper.why, sizeof(keeper.why), "%s", why);
+		snprintf(keeper.why, sizeof(keeper.why), "%s", why);
 		keeper.no_since_ms = 0;
 		self.again = false;
 	} else if (keeper.no_since_ms == 0) {
@@ -6404,7 +6228,7 @@ on_started(void)
 		enter(RUNNING);
 	if (opt.max_idle_ms > 0) {
 		keeper.idle_since_ms = now_ms();
-		format(keeper.seen, sizeof(keeper.seen), "its start");
+		snprintf(keeper.seen, sizeof(keeper.seen), "its start");
 		set_timer(T_IDLE, 0);
 	}
 }
@@ -6704,7 +6528,7 @@ is_free_or_ours(const char *path, char why[WHY_SIZE])
 static const char *
 beside(const char *suffix, char buf[128])
 {
-	format(buf, 128, "%s.%s", share.path, suffix);
+	snprintf(buf, 128, "%s.%s", share.path, suffix);
 	return buf;
 }
 
@@ -6854,7 +6678,7 @@ join_command(char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (char **arg = opt.command; *arg != NULL && at < size; arg++)
-		at += (size_t)format(buf + at, size - at, "%s%s",
+		at += (size_t)snprintf(buf + at, size - at, "%s%s",
 		    at == 0 ? "" : " ", *arg);
 	make_harmless(buf, (int)strlen(buf));
 }
@@ -6871,7 +6695,7 @@ tell_hold(int fd, const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vformat(line, sizeof(line), fmt, ap);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -6908,7 +6732,7 @@ holder_label(pid_t pid, char buf[64])
 
 	if (proc_stat(pid, &p) == -1 || proc_stat(p.ppid, &parent) == -1)
 		return label_of(pid, buf);
-	format(buf, 64, "%d (%s, of %d %s)", (int)pid, p.name,
+	snprintf(buf, 64, "%d (%s, of %d %s)", (int)pid, p.name,
 	    (int)parent.pid, parent.name);
 	return buf;
 }
@@ -7251,10 +7075,10 @@ on_shared_end(int status)
 	int64_t lived = passed_ms(share.since_ms);
 
 	if (status >= BY_SIGNAL)
-		format(how, sizeof(how), "%s",
+		snprintf(how, sizeof(how), "%s",
 		    signal_name(status - BY_SIGNAL, name));
 	else
-		format(how, sizeof(how), "status %d", status);
+		snprintf(how, sizeof(how), "status %d", status);
 	if (share.started && !share.greeted)
 		refuse(NOT_STARTED, "the server can't be forked");
 	if (share.started && lived < STDIO_MS && status != NO_OWNER)
@@ -7291,21 +7115,21 @@ on_share_line(const char *line)
 {
 	const char *at;
 	uint64_t hash;
+	char *end;
 	int pid;
 
 	if ((at = after("server ", line)) != NULL) {
 		if (share.greeted)
 			return;
-		pid = (int)scan_number(&at, 10);
-		at += *at == ' ';
-		hash = scan_number(&at, 16);
-		on_greeting(pid, hash, at + (*at == ' '));
+		pid = (int)strtol(at, &end, 10);
+		hash = strtoull(end, &end, 16);
+		on_greeting(pid, hash, end + (*end == ' '));
 	} else if ((at = after("exit ", line)) != NULL)
-		on_shared_end((int)(number(at) & 255));
+		on_shared_end(atoi(at) & 255);
 	else if ((at = after("signal ", line)) != NULL)
-		on_shared_end(BY_SIGNAL + (int)(number(at) & 127));
+		on_shared_end(BY_SIGNAL + (atoi(at) & 127));
 	else if ((at = after("failed ", line)) != NULL)
-		on_share_failed((int)number(at));
+		on_share_failed(atoi(at));
 	else
 		refuse_stranger();
 }
@@ -7858,7 +7682,7 @@ static bool
 show_version(const char *value)
 {
 	(void)value;
-	print("ownerwrap " VERSION "\n");
+	puts("ownerwrap " VERSION);
 	exit(0);
 }
 
@@ -7958,31 +7782,28 @@ is_optional(const struct option *o)
 	return o->value != NULL && o->value[0] == '[';
 }
 
-/* One write: a reader that is satisfied early does not matter. */
 static bool
 show_help(const char *value)
 {
-	char text[ARGS_SIZE], both[40];
-	int n = format(text, sizeof(text),
-	    "usage: ownerwrap [options] [--] command [argument ...]\n"
-	    "Run command as a server whose life is tied to its owner's.\n");
+	char both[40];
 
 	(void)value;
+	puts("usage: ownerwrap [options] [--] command [argument ...]\n"
+	    "Run command as a server whose life is tied to its owner's.");
 	for (size_t i = 0; i < COUNT(options); i++) {
 		const struct option *o = &options[i];
 
-		format(both, sizeof(both), "--%s%s%s", o->name,
+		snprintf(both, sizeof(both), "--%s%s%s", o->name,
 		    o->value && !is_optional(o) ? " " : "",
 		    o->value ? o->value : "");
-		n += format(text + n, sizeof(text) - (size_t)n,
-		    "  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
+		printf("  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
 		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
 		    o->help);
 	}
-	print("%s\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
+	puts("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
 	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the "
 	    "command alone.  Exit status: the\nserver's; 124 no owner; 125 not "
-	    "started; 126 can't be executed; 127 not found.\n", text);
+	    "started; 126 can't be executed; 127 not found.");
 	exit(0);
 }
 
@@ -8071,7 +7892,7 @@ parse_long(char **argv, enum pass pass)
 	if (o == NULL)
 		refuse(NOT_STARTED, "unknown option --%.*s (%s)", (int)len,
 		    name, usage);
-	format(spelling, sizeof(spelling), "--%s", o->name);
+	snprintf(spelling, sizeof(spelling), "--%s", o->name);
 	if (o->value == NULL && name[len] == '=')
 		refuse(NOT_STARTED, "%s: takes no value", spelling);
 	if (o->value == NULL || name[len] == '=' || is_optional(o)) {
@@ -8134,8 +7955,8 @@ read_environment(void)
 	char **to = environ, listen[32], watchdog[32];
 	bool listening = false;
 
-	format(listen, sizeof(listen), "LISTEN_PID=%d", (int)self.pid);
-	format(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d", (int)self.pid);
+	snprintf(listen, sizeof(listen), "LISTEN_PID=%d", (int)self.pid);
+	snprintf(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d", (int)self.pid);
 	for (char **from = environ; *from != NULL; from++)
 		listening |= strcmp(*from, listen) == 0;
 	for (char **from = environ; *from != NULL; from++) {
@@ -8162,7 +7983,7 @@ read_environment(void)
 static void
 variable_name(const struct option *o, char buf[48])
 {
-	int n = format(buf, 48, "OWNERWRAP_%s", o->name);
+	int n = snprintf(buf, 48, "OWNERWRAP_%s", o->name);
 
 	for (int i = 0; i < n; i++)
 		buf[i] = buf[i] == '-' ? '_' :
@@ -8218,7 +8039,7 @@ gives_way(const char *name, const char *other, const char *why)
 		cannot_work(name, why);
 		return true;
 	}
-	format(option, sizeof(option), "--%s excludes it", name);
+	snprintf(option, sizeof(option), "--%s excludes it", name);
 	cannot_work(other, option);
 	return false;
 }
@@ -8275,7 +8096,7 @@ is_socket_place(const char *value, char why[WHY_SIZE])
 	if (!find_socket(value, path, sizeof(path), why) ||
 	    !can_be_made(path, why) || !is_free_or_ours(path, why))
 		return false;
-	format(lock, sizeof(lock), "%s.lock", path);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
 	if ((fd = open_file(lock, 0, 0, why)) != -1)
 		close(fd);
 	return why[0] == '\0';
@@ -8382,7 +8203,7 @@ parse(char **argv)
 
 	opt.command = command;
 	if (command != NULL) {	/* a copy: the title overwrites argv */
-		format(name, sizeof(name), "%s", base_name(command[0]));
+		snprintf(name, sizeof(name), "%s", base_name(command[0]));
 		opt.name = name;
 		if (is_off(getenv("OWNERWRAP")))
 			run_alone(command);
@@ -8568,13 +8389,13 @@ find_files(void)
 		if (!find_socket(opt.share, share.path, sizeof(share.path),
 		    why))
 			refuse(NOT_STARTED, "%s", why);
-		format(share.lock, sizeof(share.lock), "%s.lock", share.path);
+		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 	}
 	if (opt.pid_file != NULL)
 		pid_path = path_of(opt.pid_file, ".pid");
 	if (opt.unique == NULL)
 		return;
-	format(lock, sizeof(lock), ".%016jx.lock",
+	snprintf(lock, sizeof(lock), ".%016jx.lock",
 	    (uintmax_t)hash_owners());
 	unique_path = path_of(opt.unique, lock);
 }
