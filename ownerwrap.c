@@ -58,6 +58,7 @@
 #include <netinet/in.h>
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -122,7 +123,6 @@
 #define FOREVER		INT64_C(-1)
 #define FNV_BASIS	UINT64_C(0xcbf29ce484222325)
 #define OWNERS_MAX	64	/* that can be named */
-#define OWNERS_FEW	4	/* for so many there is room at once */
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
 #define SWEEPS_MAX	64
@@ -304,7 +304,6 @@ static struct {		/* this process */
 	bool alone;		/* no front: --leftovers leave, keepers */
 	bool unowned;		/* the front was killed: no owner counts */
 	bool child;		/* SIGCHLD came */
-	bool rests;		/* the next wait may be a long one */
 	bool early;		/* the server ended before the ladder began */
 	pid_t asker;		/* who sent a signal to the supervisor alone */
 	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
@@ -399,24 +398,11 @@ static struct {		/* --unique */
 } unique = { .fd = -1 };
 
 extern char **environ;
-static struct owner first_owners[OWNERS_FEW], *owners = first_owners;
+static struct owner *owners;
 static const char *owner_names[OWNERS_MAX];
 static int n_names;
-static int n_owners, owners_room = OWNERS_FEW;
-static struct pollfd first_polls[4 + 2 * OWNERS_FEW], *polls = first_polls;
-
-/*
- * Memory that can be given back, by munmap(); NULL and errno if there is none.
- * malloc() only serves what stays: without free() it is small.
- */
-static void *
-map(size_t size)
-{
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
+static int n_owners, owners_room;
+static struct pollfd *polls;
 
 /* A new element of zeros at the end of l, NULL and errno if no memory. */
 static void *
@@ -424,14 +410,10 @@ list_add(struct list *l, size_t size)
 {
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : 64;
-		void *at = map(room * size);
+		void *at = realloc(l->at, room * size);
 
 		if (at == NULL)
 			return NULL;
-		if (l->room > 0) {
-			memcpy(at, l->at, l->n * size);
-			munmap(l->at, l->room * size);
-		}
 		l->at = at;
 		l->room = room;
 	}
@@ -453,9 +435,7 @@ list_add(struct list *l, size_t size)
  *			hold_signals, release_signals, restore_signals,
  *			change_mask, was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, boot_ticks, fork_to_exec, now_ms, rest,
- *			limit_descriptors, never_dump
- * Directories		dir_open, dir_next, dir_close
+ *			write_nowait, boot_ticks, fork_to_exec, never_dump
  *
  * A call that a platform lacks fails with ENOSYS; the callers stay plain.
  */
@@ -467,6 +447,15 @@ static bool
 from_process(const struct note *n)
 {
 	return n->code == SI_USER || n->code == SI_QUEUE || n->code < 0;
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
 static bool
@@ -496,8 +485,6 @@ close_each(unsigned lo, unsigned hi)
 
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
 
-#include <link.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -512,17 +499,11 @@ close_each(unsigned lo, unsigned hi)
 #ifndef SYS_close_range
 #define SYS_close_range		436
 #endif
-#ifndef SYS_clock_gettime64	/* where long has 64 bits */
-#define SYS_clock_gettime64	SYS_clock_gettime
-#endif
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT		0x00000008
 #endif
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD		77
-#endif
-#ifndef CLOCK_BOOTTIME
-#define CLOCK_BOOTTIME		7
 #endif
 
 #define SIGNALS_END	_NSIG
@@ -530,25 +511,6 @@ close_each(unsigned lo, unsigned hi)
 #define EXIT_KIND	"pidfd"
 #define PEER_CLOSED	POLLRDHUP
 #define EXIT_INHERITED	true
-
-/* In ns.  By a call: the pages of the vDSO are dearer, in each process anew. */
-static int64_t
-clock_ns(clockid_t id)
-{
-	int64_t now[2];		/* seconds and nanoseconds */
-	struct timespec ts;
-
-	if (syscall(SYS_clock_gettime64, id, now) == 0)
-		return now[0] * 1000000000 + now[1];
-	clock_gettime(id, &ts);		/* 32 bits, before Linux 5.1 */
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
-}
-
-static int64_t
-now_ms(void)
-{
-	return clock_ns(CLOCK_MONOTONIC) / 1000000;
-}
 
 static int
 exit_open(pid_t pid)
@@ -619,45 +581,6 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	return n;
 }
 
-/* opendir(3) takes memory from the heap, and less of a directory at once. */
-struct dir {
-	int fd;
-	size_t at, n;
-	uint64_t rows[1024];		/* struct linux_dirent64 */
-};
-
-static int
-dir_open(struct dir *d, const char *path)
-{
-	d->at = d->n = 0;
-	d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return d->fd == -1 ? -1 : 0;
-}
-
-/* The next name.  NULL: the end, with errno 0, or an error. */
-static const char *
-dir_next(struct dir *d)
-{
-	const char *row;
-	uint16_t len;
-	long n;
-
-	if (d->at == d->n) {
-		errno = 0;
-		n = syscall(SYS_getdents64, d->fd, d->rows, sizeof(d->rows));
-		if (n <= 0)
-			return NULL;
-		d->at = 0;
-		d->n = (size_t)n;
-	}
-	row = (const char *)d->rows + d->at;
-	memcpy(&len, row + 16, sizeof(len));
-	d->at += len;
-	return row + 19;
-}
-
-static void dir_close(struct dir *d) { close(d->fd); }
-
 /* readlink(/proc/self) must be us: another namespace's /proc shows others. */
 static bool
 proc_usable(void)
@@ -717,25 +640,25 @@ proc_args(pid_t pid, char *buf, size_t size)
 static int
 proc_list(struct list *t)
 {
-	const char *name;
-	struct dir dir;
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
 	int error;
 
 	t->n = 0;
-	if (dir_open(&dir, "/proc") == -1)
+	if (dir == NULL)
 		return -1;
-	while ((name = dir_next(&dir)) != NULL) {
+	while (errno = 0, (e = readdir(dir)) != NULL) {
 		struct proc p, *row;
 
-		if (!isdigit((unsigned char)name[0]) ||
-		    proc_stat(atoi(name), &p) == -1)
+		if (!isdigit((unsigned char)e->d_name[0]) ||
+		    proc_stat(atoi(e->d_name), &p) == -1)
 			continue;
 		if ((row = list_add(t, sizeof(*row))) == NULL)
 			break;
 		*row = p;
 	}
 	error = errno;		/* 0 = the end */
-	dir_close(&dir);
+	closedir(dir);
 	errno = error;
 	return error == 0 ? 0 : -1;
 }
@@ -771,7 +694,7 @@ proc_resident_kib(pid_t pid)
 	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
 	    (at = strchr(buf, ' ')) != NULL)
 		pages = strtoll(at + 1, NULL, 10);
-	return pages * (int64_t)(getauxval(AT_PAGESZ) / 1024);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 /* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
@@ -790,10 +713,11 @@ exit_pid(int fd)
 static uint64_t
 boot_ticks(void)
 {
-	uint64_t ns = (uint64_t)clock_ns(CLOCK_BOOTTIME);
-	uint64_t hz = getauxval(AT_CLKTCK);
+	struct timespec ts;
+	long hz = sysconf(_SC_CLK_TCK);
 
-	return ns / 1000000000 * hz + ns % 1000000000 * hz / 1000000000;
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)(ts.tv_sec * hz + ts.tv_nsec / (1000000000 / hz));
 }
 
 static int64_t
@@ -802,7 +726,7 @@ proc_age_ms(uint64_t ticks)
 	uint64_t now = boot_ticks();
 
 	return ticks == 0 || now < ticks ? 0 :
-	    (int64_t)((now - ticks) * 1000 / getauxval(AT_CLKTCK));
+	    (int64_t)((now - ticks) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 /* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
@@ -903,65 +827,14 @@ name_process(const char *name)
 	prctl(PR_SET_NAME, name, 0L, 0L, 0L);
 }
 
-/* setrlimit(2) of musl brings 4 KB for threads along. */
-static int
-limit_descriptors(const struct rlimit *limit)
-{
-	return prlimit(0, RLIMIT_NOFILE, limit, NULL);
-}
-
 /* core(5): a core_pattern that is a pipe does not ask RLIMIT_CORE. */
 static void
 never_dump(void)
 {
 	struct rlimit none = { 0, 0 };
 
-	prlimit(0, RLIMIT_CORE, &none, NULL);
+	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
-}
-
-/* musl: syscall() returns by it. */
-extern char __syscall_ret[] __attribute__((weak));
-
-#define CALL_ROOM	1024	/* of the stack, for syscall() below rest() */
-
-/*
- * poll() for who is going to sleep for long: our code's pages are given back
- * first, since the file has them, and those of the stack that are not in use.
- * A fault maps what lies around it, too, within its mapping: MADV_RANDOM makes
- * mappings of their own of the functions that we return to, of which ours may
- * begin on one page and end on the next.
- */
-static int
-rest(struct pollfd *polled, nfds_t n, int timeout_ms)
-{
-	const ElfW(Phdr) *h = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-	unsigned long left = getauxval(AT_PHNUM), page = getauxval(AT_PAGESZ);
-	long timeout[2] = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
-	struct { uintptr_t at, size; } code[4];
-	uintptr_t base = 0, stack = ((uintptr_t)code - CALL_ROOM) & -page;
-	int pieces = 0;
-
-	for (; left > 0; left--, h++) {
-		if (h->p_type == PT_PHDR)	/* where there is none: 0 */
-			base = (uintptr_t)h - h->p_vaddr;
-		if (h->p_type != PT_LOAD || (h->p_flags & PF_W) || pieces == 4)
-			continue;
-		code[pieces].at = (base + h->p_vaddr) & -page;
-		code[pieces].size = base + h->p_vaddr + h->p_memsz -
-		    code[pieces].at;
-		pieces++;
-	}
-	syscall(SYS_madvise, (uintptr_t)rest & -page, 2 * page, MADV_RANDOM);
-	syscall(SYS_madvise, (uintptr_t)syscall & -page, page, MADV_RANDOM);
-	syscall(SYS_madvise, (uintptr_t)__syscall_ret & -page, page,
-	    MADV_RANDOM);
-	syscall(SYS_madvise, stack - 16 * page, 16 * page, MADV_DONTNEED);
-	while (pieces-- > 0)
-		syscall(SYS_madvise, code[pieces].at, code[pieces].size,
-		    MADV_DONTNEED);
-	return (int)syscall(SYS_ppoll, polled, n, timeout_ms < 0 ? NULL :
-	    timeout, NULL, 0L);
 }
 
 /* EOPNOTSUPP, ENOSYS: this kind of file or kernel has no such write. */
@@ -1414,13 +1287,13 @@ static int
 socket_inodes(pid_t pid, struct list *l)
 {
 	char path[64], target[32];
-	const char *name;
-	struct dir dir;
+	DIR *dir = opendir(proc_path(pid, "fd", path));
+	struct dirent *e;
 
-	if (dir_open(&dir, proc_path(pid, "fd", path)) == -1)
+	if (dir == NULL)
 		return -1;
-	while ((name = dir_next(&dir)) != NULL) {
-		ssize_t n = readlinkat(dir.fd, name, target,
+	while ((e = readdir(dir)) != NULL) {
+		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
 		    sizeof(target) - 1);
 		uint64_t *inode;
 
@@ -1431,8 +1304,8 @@ socket_inodes(pid_t pid, struct list *l)
 			break;
 		*inode = strtoull(target + 8, NULL, 10);
 	}
-	dir_close(&dir);
-	return name == NULL ? 0 : -1;
+	closedir(dir);
+	return e == NULL ? 0 : -1;
 }
 
 /* How often pid's threads went to sleep: proc_pid_status(5). */
@@ -1441,20 +1314,21 @@ proc_slept(pid_t pid, uint64_t *n)
 {
 	static const char key[] = "\nvoluntary_ctxt_switches:\t";
 	char path[64], buf[4096];
-	const char *name, *at = NULL;
-	struct dir dir;
+	DIR *dir = opendir(proc_path(pid, "task", path));
+	struct dirent *e;
+	const char *at = NULL;
 
-	if (dir_open(&dir, proc_path(pid, "task", path)) == -1)
+	if (dir == NULL)
 		return -1;
 	*n = 0;
-	while ((name = dir_next(&dir)) != NULL) {
-		snprintf(path, sizeof(path), "task/%.20s/status", name);
-		if (isdigit((unsigned char)name[0]) &&
+	while ((e = readdir(dir)) != NULL) {
+		snprintf(path, sizeof(path), "task/%.20s/status", e->d_name);
+		if (isdigit((unsigned char)e->d_name[0]) &&
 		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
 		    (at = strstr(buf, key)) != NULL)
 			*n += strtoull(at + sizeof(key) - 1, NULL, 10);
 	}
-	dir_close(&dir);
+	closedir(dir);
 	return at == NULL ? -1 : 0;
 }
 
@@ -1490,34 +1364,6 @@ proc_moved(pid_t pid, uint64_t *moved)
 #endif
 
 #define PEER_CLOSED	0	/* nothing tells that the peer has closed */
-
-#include <dirent.h>
-
-struct dir {
-	int fd;
-	DIR *rows;
-};
-
-static int
-dir_open(struct dir *d, const char *path)
-{
-	if ((d->rows = opendir(path)) == NULL)
-		return -1;
-	d->fd = dirfd(d->rows);
-	return 0;
-}
-
-static const char *
-dir_next(struct dir *d)
-{
-	struct dirent *e;
-
-	errno = 0;
-	e = readdir(d->rows);
-	return e == NULL ? NULL : e->d_name;
-}
-
-static void dir_close(struct dir *d) { closedir(d->rows); }
 
 static bool proc_usable(void) { return false; }
 static uint64_t boot_ticks(void) { return 0; }
@@ -1779,28 +1625,7 @@ close_from_to(unsigned lo, unsigned hi)
 	close_each(lo, hi);
 }
 
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
-}
-
-static int
-rest(struct pollfd *polled, nfds_t n, int timeout_ms)
-{
-	return poll(polled, n, timeout_ms);
-}
-
 static void name_process(const char *name) { (void)name; }
-
-static int
-limit_descriptors(const struct rlimit *limit)
-{
-	return setrlimit(RLIMIT_NOFILE, limit);
-}
 
 static void
 never_dump(void)
@@ -2549,31 +2374,22 @@ owner_open(struct owner *o)
 		    (o->fd != -1 && fd_fired(o->fd));
 }
 
-/* Of so many owners, and what poll() needs for them: one behind the other. */
-static size_t
-owners_size(size_t n)
-{
-	return n * sizeof(*owners) + (4 + 2 * n) * sizeof(*polls);
-}
-
-/* Room for more than can be named. */
+/* Room for more, and for what poll() needs for them; false: no memory. */
 static bool
 more_room(void)
 {
-	size_t n = (size_t)owners_room;
-	struct owner *o = map(owners_size(2 * n));
+	int room = owners_room == 0 ? 4 : 2 * owners_room;
+	struct owner *o = realloc(owners, (size_t)room * sizeof(*o));
 	struct pollfd *p;
 
 	if (o == NULL)
 		return false;
-	p = (struct pollfd *)(o + 2 * n);
-	memcpy(o, owners, n * sizeof(*o));
-	memcpy(p, polls, 3 * sizeof(*p));
-	if (owners != first_owners)
-		munmap(owners, owners_size(n));
 	owners = o;
+	p = realloc(polls, (4 + 2 * (size_t)room) * sizeof(*p));
+	if (p == NULL)
+		return false;
 	polls = p;
-	owners_room *= 2;
+	owners_room = room;
 	return true;
 }
 
@@ -3765,7 +3581,7 @@ find_sockets(const struct list *t, enum rows rows)
 	pid_t doubt = find_inodes(t);
 
 	if (found.listens == NULL &&
-	    (found.listens = map(UINT16_MAX + 1)) == NULL)
+	    (found.listens = calloc(UINT16_MAX + 1, 1)) == NULL)
 		return self.pid;
 	found.names.n = found.socks.n = 0;
 	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
@@ -4588,31 +4404,31 @@ static void
 sweep_one(const char *pattern)
 {
 	const char *base = base_name(pattern);
-	int len = (int)(base - pattern);
+	int len = (int)(base - pattern), n = 0;
 	char path[PATH_MAX] = ".";
-	const char *name;
-	struct dir dir;
-	int n = 0;
+	struct dirent *e;
+	DIR *dir = NULL;
 
 	errno = ENAMETOOLONG;
 	if (len > 0)
 		snprintf(path, sizeof(path), "%.*s", len, pattern);
-	if (len >= (int)sizeof(path) || dir_open(&dir, path) == -1) {
+	if (len >= (int)sizeof(path) || (dir = opendir(path)) == NULL) {
 		if (errno != ENOENT)
 			say(DEFAULT, "--sweep %s: %s", pattern,
 			    strerror(errno));
 		return;
 	}
-	while ((name = dir_next(&dir)) != NULL) {
-		pid_t pid = pid_in_name(name, base);
+	while ((e = readdir(dir)) != NULL) {
+		pid_t pid = pid_in_name(e->d_name, base);
 
-		if (pid == 0 || !is_stale(dir.fd, name, pid) ||
-		    unlinkat(dir.fd, name, 0) == -1)
+		if (pid == 0 || !is_stale(dirfd(dir), e->d_name, pid) ||
+		    unlinkat(dirfd(dir), e->d_name, 0) == -1)
 			continue;
-		say(VERBOSE, "swept %s of %d, which is gone", name, (int)pid);
+		say(VERBOSE, "swept %s of %d, which is gone", e->d_name,
+		    (int)pid);
 		n++;
 	}
-	dir_close(&dir);
+	closedir(dir);
 	if (n > 0)
 		say(DEFAULT, "swept %d file%s: %s", n, n > 1 ? "s" : "",
 		    pattern);
@@ -5594,7 +5410,7 @@ become_keeper(pid_t parent)
 	dup2(opt.verbose && opt.log_fd != -1 ? opt.log_fd : STDOUT_FILENO,
 	    STDERR_FILENO);
 	if (opt.share != NULL)
-		limit_descriptors(&share.limit);
+		setrlimit(RLIMIT_NOFILE, &share.limit);
 	restore_signals();
 	execve("/bin/sh", args, keeper.env);
 	_exit(0);
@@ -5824,9 +5640,6 @@ on_settle(void)
 	char list[256];
 
 	self.timer[T_SETTLE] = FOREVER;
-	self.rests = true;
-	if (self.role != SUPERVISOR)
-		return;
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_SHORT);
 	set_title(list);
@@ -6397,7 +6210,7 @@ raise_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &share.limit) == 0) {
 		rl = share.limit;
 		rl.rlim_cur = rl.rlim_max;
-		limit_descriptors(&rl);
+		setrlimit(RLIMIT_NOFILE, &rl);
 	}
 }
 
@@ -7028,7 +6841,6 @@ static void
 loop(void)
 {
 	while (self.phase != OVER) {
-		int (*wait_for)(struct pollfd *, nfds_t, int);
 		bool fired = false;
 		int n = poll_owners();
 
@@ -7038,9 +6850,7 @@ loop(void)
 		polls[2] = (struct pollfd){ .fd = self.role == STANDIN ?
 		    server.fd : self.role == HOLDER ? share.hold :
 		    self.exec_fd, .events = POLLIN };
-		wait_for = self.rests ? rest : poll;
-		self.rests = false;
-		if (wait_for(polls, (nfds_t)n, next_timeout()) == -1 &&
+		if (poll(polls, (nfds_t)n, next_timeout()) == -1 &&
 		    errno != EINTR) {	/* no memory: look by ourselves */
 			poll(NULL, 0, LOOK_MS);
 			for (int i = 1; i < n; i++)
@@ -8147,7 +7957,6 @@ start_supervisor(int pair[2])
 		supervise();
 	self.phase = RUNNING;
 	drop_inherited();
-	set_timer(T_SETTLE, SETTLE_MS);
 	release_signals();
 }
 
@@ -8161,6 +7970,8 @@ main(int argc, char **argv)
 	stop_timers();
 	self.pid = getpid();
 	self.sid = getsid(0);
+	if (!more_room())
+		refuse(NOT_STARTED, "no memory");
 	find_title_room(argc, argv);
 	reserve_descriptors();
 	self.listed = proc_usable();
