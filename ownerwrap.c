@@ -351,12 +351,11 @@ static struct {		/* the server */
 	int64_t told_ms;	/* when the stop signal last reached it, or 0 */
 	int64_t group_ms;	/* when the group last had the stop signal */
 	uint64_t group_ticks;	/* the same in raw ticks */
-	int64_t continued_ms;	/* when another than us last continued it */
+	int64_t continued_ms;	/* when it was last continued */
 	int64_t tty_stop_ms;	/* when our group last had a terminal stop */
 	bool ended, stopped, killed;
 	bool assumed;		/* told_ms is when we had the group's signal */
 	bool group_told;	/* its own group had the stop signal */
-	bool continued;		/* by us: the next word of it is no news */
 } server = { .fd = -1 };
 
 static struct {		/* --share */
@@ -483,6 +482,112 @@ close_each(unsigned lo, unsigned hi)
 		close((int)fd);
 }
 
+/* --- /proc, where it is usable: the same on all systems ------------------- */
+
+static const char *
+proc_path(pid_t pid, const char *file, char buf[64])
+{
+	snprintf(buf, 64, "/proc/%d/%s", (int)pid, file);
+	return buf;
+}
+
+/* Read a small file of /proc; the length, or -1.  The text ends in NUL. */
+static ssize_t
+proc_read(pid_t pid, const char *file, char *buf, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	errno = ENOSYS;
+	if (!self.listed || (fd = open(proc_path(pid, file, path),
+	    O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	errno = EIO;		/* where an empty file is no error */
+	n = read(fd, buf, size - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static int
+proc_user(pid_t pid, uid_t *uid)
+{
+	struct stat st;
+	char path[64];
+
+	if (stat(proc_path(pid, "", path), &st) == -1)
+		return -1;
+	*uid = st.st_uid;
+	return 0;
+}
+
+/* Is its control group a service's? */
+static bool
+proc_is_service(pid_t pid)
+{
+	char buf[4096];
+
+	return proc_read(pid, "cgroup", buf, sizeof(buf)) > 0 &&
+	    strstr(buf, ".service\n") != NULL;
+}
+
+static int64_t
+proc_resident_kib(pid_t pid)
+{
+	char buf[128], *at;
+	int64_t pages = 0;
+
+	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
+	    (at = strchr(buf, ' ')) != NULL)
+		pages = strtoll(at + 1, NULL, 10);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
+static pid_t
+exit_pid(int fd)
+{
+	char file[32], buf[512], *at;
+
+	snprintf(file, sizeof(file), "fdinfo/%d", fd);
+	if (proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
+	    (at = strstr(buf, "\nPid:\t")) == NULL)
+		return 0;
+	return atoi(at + strlen("\nPid:\t"));
+}
+
+/* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
+static bool
+same_line(const char *a, const char *b, const char *key)
+{
+	const char *x = strstr(a, key), *y = strstr(b, key);
+
+	return x != NULL && y != NULL &&
+	    strncmp(x, y, 1 + strcspn(x + 1, "\n")) == 0;
+}
+
+/*
+ * Did the death signal reach pid when its parent was killed?  The kernel drops
+ * it when ids or capabilities change or a set-id file is executed (prctl(2),
+ * PR_SET_PDEATHSIG).  1 yes, 0 no, -1 cannot be told.
+ */
+static int
+kernel_told(pid_t pid)
+{
+	char mine[4096], its[4096], path[64];
+	struct stat st;
+
+	if (proc_read(getpid(), "status", mine, sizeof(mine)) <= 0 ||
+	    proc_read(pid, "status", its, sizeof(its)) <= 0)
+		return -1;
+	if (stat(proc_path(pid, "exe", path), &st) == -1 ||
+	    (st.st_mode & (S_ISUID | S_ISGID)) != 0)
+		return 0;
+	return same_line(mine, its, "\nUid:") &&
+	    same_line(mine, its, "\nGid:") && same_line(mine, its, "\nCapPrm:");
+}
+
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
 
 #include <sys/prctl.h>
@@ -557,30 +662,6 @@ die_with_parent(int signo)
 	return prctl(PR_SET_PDEATHSIG, (unsigned long)signo, 0L, 0L, 0L);
 }
 
-static const char *
-proc_path(pid_t pid, const char *file, char buf[64])
-{
-	snprintf(buf, 64, "/proc/%d/%s", (int)pid, file);
-	return buf;
-}
-
-/* Read a small file of /proc; the length, or -1.  The text ends in NUL. */
-static ssize_t
-proc_read(pid_t pid, const char *file, char *buf, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd = open(proc_path(pid, file, path), O_RDONLY | O_CLOEXEC);
-
-	if (fd == -1)
-		return -1;
-	errno = EIO;		/* where an empty file is no error */
-	n = read(fd, buf, size - 1);
-	close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
 /* readlink(/proc/self) must be us: another namespace's /proc shows others. */
 static bool
 proc_usable(void)
@@ -594,122 +675,6 @@ proc_usable(void)
 	return atoi(buf) == getpid();
 }
 
-/*
- * proc_pid_stat(5): the name is in parentheses and may hold some, so split
- * after the last one.  ESRCH: no such process.  EIO: not understood.
- */
-static int
-proc_stat(pid_t pid, struct proc *p)
-{
-	char buf[512], *name, *end;
-	uint64_t user, system;
-
-	if (!self.listed) {
-		errno = ENOSYS;
-		return -1;
-	}
-	if (proc_read(pid, "stat", buf, sizeof(buf)) <= 0) {
-		if (errno == ENOENT)
-			errno = ESRCH;
-		return -1;
-	}
-	memset(p, 0, sizeof(*p));
-	p->pid = pid;
-	name = strchr(buf, '(');
-	end = strrchr(buf, ')');
-	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d %*d "
-	    "%*d %*u %*u %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
-	    "%*d %*d %d %*d %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
-	    &p->reaped, &user, &system, &p->threads, &p->ticks) != 9 ||
-	    p->ticks == 0) {
-		errno = EIO;
-		return -1;
-	}
-	p->cpu = user + system;
-	snprintf(p->name, NAME_SIZE, "%.*s", (int)(end - name - 1), name + 1);
-	return 0;
-}
-
-static ssize_t
-proc_args(pid_t pid, char *buf, size_t size)
-{
-	return self.listed ? proc_read(pid, "cmdline", buf, size) : -1;
-}
-
-/* All processes; those that go meanwhile are skipped. */
-static int
-proc_list(struct list *t)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *e;
-	int error;
-
-	t->n = 0;
-	if (dir == NULL)
-		return -1;
-	while (errno = 0, (e = readdir(dir)) != NULL) {
-		struct proc p, *row;
-
-		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    proc_stat(atoi(e->d_name), &p) == -1)
-			continue;
-		if ((row = list_add(t, sizeof(*row))) == NULL)
-			break;
-		*row = p;
-	}
-	error = errno;		/* 0 = the end */
-	closedir(dir);
-	errno = error;
-	return error == 0 ? 0 : -1;
-}
-
-static int
-proc_user(pid_t pid, uid_t *uid)
-{
-	struct stat st;
-	char path[64];
-
-	if (stat(proc_path(pid, "", path), &st) == -1)
-		return -1;
-	*uid = st.st_uid;
-	return 0;
-}
-
-/* Is its control group a service's? */
-static bool
-proc_is_service(pid_t pid)
-{
-	char buf[4096];
-
-	return proc_read(pid, "cgroup", buf, sizeof(buf)) > 0 &&
-	    strstr(buf, ".service\n") != NULL;
-}
-
-static int64_t
-proc_resident_kib(pid_t pid)
-{
-	char buf[128], *at;
-	int64_t pages = 0;
-
-	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
-	    (at = strchr(buf, ' ')) != NULL)
-		pages = strtoll(at + 1, NULL, 10);
-	return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-/* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
-static pid_t
-exit_pid(int fd)
-{
-	char file[32], buf[512], *at;
-
-	snprintf(file, sizeof(file), "fdinfo/%d", fd);
-	if (!self.listed || proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
-	    (at = strstr(buf, "\nPid:\t")) == NULL)
-		return 0;
-	return atoi(at + strlen("\nPid:\t"));
-}
-
 static uint64_t
 boot_ticks(void)
 {
@@ -718,47 +683,6 @@ boot_ticks(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &ts);
 	return (uint64_t)(ts.tv_sec * hz + ts.tv_nsec / (1000000000 / hz));
-}
-
-static int64_t
-proc_age_ms(uint64_t ticks)
-{
-	uint64_t now = boot_ticks();
-
-	return ticks == 0 || now < ticks ? 0 :
-	    (int64_t)((now - ticks) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
-/* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
-static bool
-same_line(const char *a, const char *b, const char *key)
-{
-	const char *x = strstr(a, key), *y = strstr(b, key);
-
-	return x != NULL && y != NULL &&
-	    strncmp(x, y, 1 + strcspn(x + 1, "\n")) == 0;
-}
-
-/*
- * Did the death signal reach pid when its parent was killed?  The kernel drops
- * it when ids or capabilities change or a set-id file is executed (prctl(2),
- * PR_SET_PDEATHSIG).  1 yes, 0 no, -1 cannot be told.
- */
-static int
-kernel_told(pid_t pid)
-{
-	char mine[4096], its[4096], path[64];
-	struct stat st;
-
-	if (!self.listed ||
-	    proc_read(getpid(), "status", mine, sizeof(mine)) <= 0 ||
-	    proc_read(pid, "status", its, sizeof(its)) <= 0)
-		return -1;
-	if (stat(proc_path(pid, "exe", path), &st) == -1 ||
-	    (st.st_mode & (S_ISUID | S_ISGID)) != 0)
-		return 0;
-	return same_line(mine, its, "\nUid:") &&
-	    same_line(mine, its, "\nGid:") && same_line(mine, its, "\nCapPrm:");
 }
 
 /*
@@ -1367,7 +1291,6 @@ proc_moved(pid_t pid, uint64_t *moved)
 
 static bool proc_usable(void) { return false; }
 static uint64_t boot_ticks(void) { return 0; }
-static int kernel_told(pid_t pid) { (void)pid; return -1; }
 
 static int
 not_here(void)
@@ -1412,17 +1335,6 @@ proc_slept(pid_t pid, uint64_t *n)
 }
 
 
-static int
-proc_user(pid_t pid, uid_t *uid)
-{
-	(void)pid, (void)uid;
-	return not_here();
-}
-
-static int proc_list(struct list *t) { t->n = 0; return not_here(); }
-static bool proc_is_service(pid_t pid) { (void)pid; return false; }
-static int64_t proc_resident_kib(pid_t pid) { (void)pid; return 0; }
-static pid_t exit_pid(int fd) { (void)fd; return 0; }
 static int peer_exit(int fd) { (void)fd; return not_here(); }
 
 /* The directory keeps other users out; the process is not known. */
@@ -1644,83 +1556,6 @@ write_nowait(int fd, const char *buf, size_t len)
 	return not_here();
 }
 
-#ifdef __APPLE__
-
-#include <sys/sysctl.h>
-
-/* Of one process; the start time stands in for the ticks. */
-static int
-proc_stat(pid_t pid, struct proc *p)
-{
-	int mib[4] = { CTL_KERN, KERN_PROC, KERN_PROC_PID, pid };
-	struct kinfo_proc k;
-	size_t len = sizeof(k);
-
-	if (sysctl(mib, 4, &k, &len, NULL, 0) == -1)
-		return -1;
-	if (len == 0) {
-		errno = ESRCH;
-		return -1;
-	}
-	memset(p, 0, sizeof(*p));
-	p->pid = pid;
-	p->ppid = k.kp_eproc.e_ppid;
-	p->pgrp = k.kp_eproc.e_pgid;
-	p->sid = getsid(pid);
-	p->state = k.kp_proc.p_stat == SZOMB ? 'Z' : 'S';
-	p->ticks = (uint64_t)k.kp_proc.p_starttime.tv_sec * 1000000u +
-	    (uint64_t)k.kp_proc.p_starttime.tv_usec;
-	snprintf(p->name, NAME_SIZE, "%.*s", NAME_SIZE - 1, k.kp_proc.p_comm);
-	return 0;
-}
-
-/* KERN_PROCARGS2: argc, the path, NULs, then the arguments. */
-static ssize_t
-proc_args(pid_t pid, char *buf, size_t size)
-{
-	int mib[3] = { CTL_KERN, KERN_PROCARGS2, pid };
-	size_t len = size - 1, at = sizeof(int);
-
-	if (sysctl(mib, 3, buf, &len, NULL, 0) == -1 || len <= at)
-		return -1;
-	while (at < len && buf[at] != '\0')
-		at++;
-	while (at < len && buf[at] == '\0')
-		at++;
-	memmove(buf, buf + at, len - at);
-	buf[len - at] = '\0';
-	return (ssize_t)(len - at);
-}
-
-static int64_t
-proc_age_ms(uint64_t ticks)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * INT64_C(1000) - (int64_t)(ticks / 1000);
-}
-#else
-static int
-proc_stat(pid_t pid, struct proc *p)
-{
-	(void)pid;
-	(void)p;
-	return not_here();
-}
-
-static ssize_t
-proc_args(pid_t pid, char *buf, size_t size)
-{
-	(void)pid;
-	(void)buf;
-	(void)size;
-	return not_here();
-}
-
-static int64_t proc_age_ms(uint64_t ticks) { (void)ticks; return 0; }
-#endif
-
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
     defined(__OpenBSD__) || defined(__DragonFly__)
 
@@ -1789,6 +1624,140 @@ queue_signal(pid_t pid, int signo, union sigval value)
 
 #endif	/* kqueue or plain POSIX */
 #endif	/* Linux or not */
+
+#ifdef __APPLE__
+
+#include <sys/sysctl.h>
+
+/* Of one process; the start time stands in for the ticks. */
+static int
+proc_stat(pid_t pid, struct proc *p)
+{
+	int mib[4] = { CTL_KERN, KERN_PROC, KERN_PROC_PID, pid };
+	struct kinfo_proc k;
+	size_t len = sizeof(k);
+
+	if (sysctl(mib, 4, &k, &len, NULL, 0) == -1)
+		return -1;
+	if (len == 0) {
+		errno = ESRCH;
+		return -1;
+	}
+	memset(p, 0, sizeof(*p));
+	p->pid = pid;
+	p->ppid = k.kp_eproc.e_ppid;
+	p->pgrp = k.kp_eproc.e_pgid;
+	p->sid = getsid(pid);
+	p->state = k.kp_proc.p_stat == SZOMB ? 'Z' : 'S';
+	p->ticks = (uint64_t)k.kp_proc.p_starttime.tv_sec * 1000000u +
+	    (uint64_t)k.kp_proc.p_starttime.tv_usec;
+	snprintf(p->name, NAME_SIZE, "%.*s", NAME_SIZE - 1, k.kp_proc.p_comm);
+	return 0;
+}
+
+/* KERN_PROCARGS2: argc, the path, NULs, then the arguments. */
+static ssize_t
+proc_args(pid_t pid, char *buf, size_t size)
+{
+	int mib[3] = { CTL_KERN, KERN_PROCARGS2, pid };
+	size_t len = size - 1, at = sizeof(int);
+
+	if (sysctl(mib, 3, buf, &len, NULL, 0) == -1 || len <= at)
+		return -1;
+	while (at < len && buf[at] != '\0')
+		at++;
+	while (at < len && buf[at] == '\0')
+		at++;
+	memmove(buf, buf + at, len - at);
+	buf[len - at] = '\0';
+	return (ssize_t)(len - at);
+}
+
+static int64_t
+proc_age_ms(uint64_t ticks)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * INT64_C(1000) - (int64_t)(ticks / 1000);
+}
+#else	/* by /proc */
+
+/*
+ * proc_pid_stat(5): the name is in parentheses and may hold some, so split
+ * after the last one.  ESRCH: no such process.  EIO: not understood.
+ */
+static int
+proc_stat(pid_t pid, struct proc *p)
+{
+	char buf[512], *name, *end;
+	uint64_t user, system;
+
+	if (proc_read(pid, "stat", buf, sizeof(buf)) <= 0) {
+		if (errno == ENOENT)
+			errno = ESRCH;
+		return -1;
+	}
+	memset(p, 0, sizeof(*p));
+	p->pid = pid;
+	name = strchr(buf, '(');
+	end = strrchr(buf, ')');
+	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d %*d "
+	    "%*d %*u %*u %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
+	    "%*d %*d %d %*d %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
+	    &p->reaped, &user, &system, &p->threads, &p->ticks) != 9 ||
+	    p->ticks == 0) {
+		errno = EIO;
+		return -1;
+	}
+	p->cpu = user + system;
+	snprintf(p->name, NAME_SIZE, "%.*s", (int)(end - name - 1), name + 1);
+	return 0;
+}
+
+static ssize_t
+proc_args(pid_t pid, char *buf, size_t size)
+{
+	return proc_read(pid, "cmdline", buf, size);
+}
+
+static int64_t
+proc_age_ms(uint64_t ticks)
+{
+	uint64_t now = boot_ticks();
+
+	return ticks == 0 || now < ticks ? 0 :
+	    (int64_t)((now - ticks) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+#endif
+
+/* All processes; those that go meanwhile are skipped. */
+static int
+proc_list(struct list *t)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	int error;
+
+	t->n = 0;
+	if (dir == NULL)
+		return -1;
+	while (errno = 0, (e = readdir(dir)) != NULL) {
+		struct proc p, *row;
+
+		if (!isdigit((unsigned char)e->d_name[0]) ||
+		    proc_stat(atoi(e->d_name), &p) == -1)
+			continue;
+		if ((row = list_add(t, sizeof(*row))) == NULL)
+			break;
+		*row = p;
+	}
+	error = errno;		/* 0 = the end */
+	closedir(dir);
+	errno = error;
+	return error == 0 ? 0 : -1;
+}
 
 /* ======================================================================== */
 /* 4 messages                                                               */
@@ -5149,11 +5118,8 @@ had_with_group(const struct note *n)
 static void
 on_server_stop(int signo)
 {
-	if (signo == 0 || server.stopped) {	/* twice: in between it ran */
-		if (!server.continued)
-			server.continued_ms = now_ms();
-		server.continued = false;
-	}
+	if (signo == 0 || server.stopped)	/* twice: in between it ran */
+		server.continued_ms = now_ms();
 	server.stopped = signo != 0;
 	if (server.stopped && !in_ladder() && opt.share == NULL) {
 		self.front_stops += self.peer != -1;
@@ -5204,11 +5170,8 @@ deliver(const struct note *n)
 	char name[16], who[64];
 	int result;
 
-	if (n->signo == SIGCONT) {
-		if (!needs_cont())
-			return;
-		server.continued = true;
-	}
+	if (n->signo == SIGCONT && !needs_cont())
+		return;
 	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
 		return;
 	if (!server.ended) {
