@@ -334,7 +334,7 @@ static volatile struct {
 } *will;
 
 static struct {		/* the keepers, while no owner is left */
-	pid_t pid;		/* --keep-if runs; it leads its session */
+	pid_t pid;		/* --keep-if runs; it leads its group */
 	bool killed;		/* it hung: its status means nothing */
 	int hangs;		/* in a row */
 	int64_t no_since_ms;	/* all say no since then, or 0 */
@@ -2873,7 +2873,7 @@ mark_tree(struct list *t)
 		    !top->known; top = find(t, top->ppid)) {
 			top->known = true;
 			top->in_tree = inside && (keeper.pid == 0 ||
-			    (top->sid != keeper.pid &&
+			    (top->pgrp != keeper.pid &&
 			    top->pid != keeper.pid));
 			top->wrap = wrap;
 			if (top == wrap)
@@ -5310,24 +5310,12 @@ on_alone(void)
  * no at every look of one whole grace, the last at its end.
  */
 
-/* Of --keep-if nothing stays: its session is ours until it is reaped. */
+/* Of --keep-if nothing stays in its group, which is ours until it is reaped. */
 static void
-kill_keeper_session(void)
+kill_keeper(void)
 {
-	int living = 1;
-
-	send_signal(keeper.pid, SIGKILL);	/* not yet in a session */
+	send_signal(keeper.pid, SIGKILL);	/* not yet in its group */
 	send_signal(-keeper.pid, SIGKILL);
-	for (int tries = 0; self.listed && living > 0 && tries < 8; tries++) {
-		living = 0;
-		snapshot();
-		for (size_t i = 0; i < now_table.n; i++) {
-			struct proc *p = row(&now_table, i);
-
-			if (p->sid == keeper.pid && !is_dead(p))
-				living += tell(p, SIGKILL);
-		}
-	}
 }
 
 /* The front must end it, too, if it stands in. */
@@ -5366,7 +5354,7 @@ become_keeper(pid_t parent)
 {
 	char *args[] = { "sh", "-c", keeper.command, NULL };
 
-	setsid();
+	setpgid(0, 0);
 	die_with_parent(SIGKILL);
 	if (getppid() != parent || chdir("/") == -1)
 		_exit(0);		/* doubt = keep */
@@ -5458,7 +5446,7 @@ reap_keeper(void)
 	if (keeper.pid == 0 || waitid(P_PID, (id_t)keeper.pid, &si,
 	    WEXITED | WNOHANG | WNOWAIT) == -1 || si.si_pid == 0)
 		return;
-	kill_keeper_session();
+	kill_keeper();
 	waitid(P_PID, (id_t)keeper.pid, &si, WEXITED | WNOHANG);
 	set_keeper(0);
 	if (keeper.killed) {
@@ -5482,7 +5470,7 @@ on_hang(void)
 	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as %s",
 	    seconds(hang_ms(), how_long), yes ? "keep" : "do not keep");
 	keeper.killed = true;
-	kill_keeper_session();
+	kill_keeper();
 	kept(yes ? "--keep-if hangs" : NULL);
 	if (self.phase == GRACE)	/* sooner if it is reaped sooner */
 		set_timer(T_KEEP, hang_ms());
@@ -5495,7 +5483,7 @@ stop_keeper(void)
 	if (keeper.pid == 0 || !is_parent())
 		return;
 	keeper.killed = true;
-	kill_keeper_session();
+	kill_keeper();
 	for (int i = 0; keeper.pid != 0 && i < 1000; i++) {
 		reap_keeper();
 		if (keeper.pid != 0)

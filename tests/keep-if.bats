@@ -134,14 +134,14 @@ keeps_and_stops() {
 	assert_lines dumped '^fd ' 3
 }
 
-@test "keep-if: it leads a session of its own" {
+@test "keep-if: it leads a group of its own" {
 	owned -i 0.1 -g 0 \
-		--keep-if "ps -o pid=,sid=,pgid= -p \$\$ >$PWD/ids; false" \
+		--keep-if "ps -o pid=,pgid= -p \$\$ >$PWD/ids; false" \
 		-- server -l log
 	orphan
 	expect_stopped
-	read -r pid sid pgid <ids
-	assert_equal "$sid $pgid" "$pid $pid"
+	read -r pid pgid <ids
+	assert_equal "$pgid" "$pid"
 }
 
 @test "keep-if: the server's environment, and the server's pid" {
@@ -269,23 +269,21 @@ signal_sets() {
 	terms 1
 }
 
-@test "keep-if: what it leaves in its session is killed, whatever its group" {
+@test "keep-if: what it leaves in its group is killed" {
 	owned -i 0.1 -g 3 --keep-if "
 		trap '' HUP TERM
 		sleep 300 & echo \$! >>$PWD/one
-		bash -mc 'sleep 300 & echo \$! >>$PWD/two'
 		exit 1" -- server -l log
 	orphan
 	one=$(pid_in one)
-	two=$(pid_in two)
-	track "$one" "$two"
-	await_gone "$one" "$two"
+	track "$one"
+	await_gone "$one"
 	assert_alive "$S"		# in the grace
 	expect_stopped
 	assert_lines "$ERR" . 1
 }
 
-@test "keep-if: what it leaves in its session is killed when it says yes, too" {
+@test "keep-if: what it leaves in its group is killed when it says yes, too" {
 	owned -i 0.1 -g 0 --keep-if "sleep 300 & echo \$! >>$PWD/one; exit 0" \
 		-- server -l log
 	orphan
@@ -310,7 +308,7 @@ signal_sets() {
 	await_gone "$asking" "$S"
 }
 
-@test "keep-if: SIGKILL of the supervisor leaves nothing of its session" {
+@test "keep-if: SIGKILL of the supervisor leaves nothing of its group" {
 	owned -i 0.1 -g 0 --keep-if "sleep 300 & echo \$! >>$PWD/child; wait" \
 		-- server -l log
 	orphan
