@@ -164,7 +164,7 @@ enum reason {
 	SUPERVISOR_KILLED	/* the front stands in */
 };
 
-enum scope { SCOPE_PROCESS, SCOPE_SESSION, SCOPE_TREE };
+enum scope { SCOPE_SESSION, SCOPE_PROCESS, SCOPE_TREE };
 enum leftovers { LEFTOVERS_STOP, LEFTOVERS_WAIT, LEFTOVERS_LEAVE };
 enum level { VERBOSE, DEFAULT, ORPHANED, REFUSED };
 
@@ -274,20 +274,19 @@ static struct {		/* what was asked for */
 	uint16_t ports[PORTS_MAX];	/* --keep-connected: only these */
 	int n_ports;			/* 0 = all */
 	int signal;
-	enum scope scope;
-	enum leftovers leftovers;
+	int scope, leftovers;		/* an enum scope, an enum leftovers */
 	const char *keep_if, *share, *pid_file, *unique;
 	const char *sweeps[SWEEPS_MAX];
 	int n_sweeps;
 	bool find_orphans;
 	regex_t orphans;
-	bool keep_connected, grace_given, kill_given;
+	bool keep_connected, kill_given;
 	bool any, poll, quiet, verbose;
 	int log_fd;
 } opt = {
-	.grace_ms = GRACE_MS, .kill_after_ms = KILL_AFTER_MS,
+	.grace_ms = FOREVER, .kill_after_ms = KILL_AFTER_MS,
 	.interval_ms = INTERVAL_MS,
-	.signal = SIGTERM, .scope = SCOPE_SESSION, .log_fd = -1
+	.signal = SIGTERM, .log_fd = -1
 };
 
 static struct {		/* this process */
@@ -6830,14 +6829,129 @@ loop(void)
 /* ======================================================================== */
 /* 14 options                                                               */
 /* ======================================================================== */
+/*
+ * Command line and environment are read once, into a list, and applied once,
+ * in turn: first what says where messages go, then the rest.
+ */
+
+struct option {
+	char letter;
+	const char *name, *value;	/* value: its name in the help */
+	bool owner;			/* replaces all other owner variables */
+	bool (*set)(const struct option *, const char *);
+	const char *right;		/* what a malformed value should be */
+	const char *help;
+	void *to;			/* off: all of its bytes are 0 */
+	size_t size;
+};
+
+enum how { LETTER, LONG, VARIABLE };
+
+struct given {
+	const struct option *o;		/* NULL: an unknown variable */
+	enum how how;
+	const char *value;
+};
+
+static struct list givens;
 
 static bool
-set_owner_pid(const char *value)
+set_flag(const struct option *o, const char *value)
+{
+	(void)value;
+	return *(bool *)o->to = true;
+}
+
+static bool
+set_text(const struct option *o, const char *value)
+{
+	if (value[0] == '\0')
+		return false;
+	*(const char **)o->to = value;
+	return true;
+}
+
+/* It can be the name of a file. */
+static bool
+set_file(const struct option *o, const char *value)
+{
+	return value[0] != '\0' && value[strlen(value) - 1] != '/' &&
+	    set_text(o, value);
+}
+
+static bool
+set_name(const struct option *o, const char *value)
+{
+	return strchr(value, '/') == NULL && set_text(o, value);
+}
+
+/* One of the words of o->right, "stop, wait or leave", in its enum's order. */
+static bool
+set_word(const struct option *o, const char *value)
+{
+	const char *at = o->right;
+
+	for (int i = 0; *at != '\0'; i++) {
+		size_t len = strcspn(at, ", ");
+
+		if (strncmp(at, value, len) == 0 && value[len] == '\0') {
+			*(int *)o->to = i;
+			return true;
+		}
+		at += len;
+		at += strspn(at, ", ");
+		at += strncmp(at, "or ", 3) == 0 ? 3 : 0;
+	}
+	return false;
+}
+
+static bool
+set_duration(const struct option *o, const char *value)
+{
+	return parse_duration(value, o->to);
+}
+
+static bool
+set_interval(const struct option *o, const char *value)
+{
+	int64_t ms;
+
+	if (!parse_duration(value, &ms) || ms == 0)
+		return false;
+	*(int64_t *)o->to = ms;
+	return true;
+}
+
+static bool
+set_kill_after(const struct option *o, const char *value)
+{
+	if (strcmp(value, "inf") == 0)
+		opt.kill_after_ms = FOREVER;
+	else if (!set_interval(o, value))
+		return false;
+	return opt.kill_given = true;
+}
+
+static bool
+set_signal(const struct option *o, const char *value)
+{
+	int signo;
+
+	if (!parse_signal(value, &signo) || signo == SIGSTOP ||
+	    signo == SIGCONT || is_terminal_stop(signo))
+		return false;
+	*(int *)o->to = signo;
+	return true;
+}
+
+static bool
+set_owner_pid(const struct option *o, const char *value)
 {
 	const char *colon = strchr(value, ':');
 	size_t len = colon == NULL ? strlen(value) : (size_t)(colon - value);
 	uint64_t pid, ticks = 0;
 
+	(void)o;
 	if (!parse_number(value, len, 1, INT_MAX, &pid) ||
 	    (pid_t)pid == self.pid || (colon != NULL &&
 	    !parse_number(colon + 1, strlen(colon + 1), 1, UINT64_MAX,
@@ -6847,10 +6961,11 @@ set_owner_pid(const char *value)
 }
 
 static bool
-set_owner_name(const char *value)
+set_owner_name(const struct option *o, const char *value)
 {
 	struct proc p;
 
+	(void)o;
 	for (int i = 0; i < n_names; i++)
 		if (strcmp(owner_names[i], value) == 0)
 			return true;
@@ -6862,91 +6977,18 @@ set_owner_name(const char *value)
 }
 
 static bool
-set_owner_fd(const char *value)
+set_owner_fd(const struct option *o, const char *value)
 {
 	uint64_t fd;
 
+	(void)o;
 	return parse_number(value, strlen(value), 0, INT_MAX, &fd) &&
 	    fd != STDOUT_FILENO && fd != STDERR_FILENO && own_by_fd((int)fd);
 }
 
-static bool
-set_any(const char *value)
-{
-	(void)value;
-	return opt.any = true;
-}
-
-static bool
-set_grace(const char *value)
-{
-	return opt.grace_given = parse_duration(value, &opt.grace_ms);
-}
-
-static bool
-set_kill_after(const char *value)
-{
-	int64_t ms = FOREVER;
-
-	if (strcmp(value, "inf") != 0 &&
-	    (!parse_duration(value, &ms) || ms == 0))
-		return false;
-	opt.kill_after_ms = ms;
-	return opt.kill_given = true;
-}
-
-static bool
-set_signal(const char *value)
-{
-	int signo;
-
-	if (!parse_signal(value, &signo) || signo == SIGSTOP ||
-	    signo == SIGCONT || is_terminal_stop(signo))
-		return false;
-	opt.signal = signo;
-	return true;
-}
-
-static bool
-set_scope(const char *value)
-{
-	static const char *const words[] = {
-		[SCOPE_PROCESS] = "process", [SCOPE_SESSION] = "session",
-		[SCOPE_TREE] = "tree" };
-	int i = word_index(value, words, COUNT(words));
-
-	if (i != -1)
-		opt.scope = (enum scope)i;
-	return i != -1;
-}
-
-static bool
-set_leftovers(const char *value)
-{
-	static const char *const words[] = {
-		[LEFTOVERS_STOP] = "stop", [LEFTOVERS_WAIT] = "wait",
-		[LEFTOVERS_LEAVE] = "leave" };
-	int i = word_index(value, words, COUNT(words));
-
-	if (i != -1)
-		opt.leftovers = (enum leftovers)i;
-	return i != -1;
-}
-
-static bool
-set_interval(const char *value)
-{
-	int64_t ms;
-
-	if (!parse_duration(value, &ms) || ms == 0)
-		return false;
-	opt.interval_ms = ms;
-	return true;
-}
-
 /* No value, or "any": every port, and Unix sockets. */
 static bool
-set_keep_connected(const char *value)
+set_keep_connected(const struct option *o, const char *value)
 {
 	uint16_t ports[PORTS_MAX] = { 0 };
 	int n = 0;
@@ -6965,44 +7007,13 @@ set_keep_connected(const char *value)
 		}
 	memcpy(opt.ports, ports, sizeof(ports));
 	opt.n_ports = n;
-	return opt.keep_connected = true;
+	return set_flag(o, value);
 }
 
 static bool
-set_keep_if(const char *value)
+set_sweep(const struct option *o, const char *value)
 {
-	return value[0] != '\0' && (opt.keep_if = value) != NULL;
-}
-
-/* Can it be the name of one? */
-static bool
-is_file(const char *value)
-{
-	return value[0] != '\0' && value[strlen(value) - 1] != '/';
-}
-
-static bool
-set_share(const char *value)
-{
-	return is_file(value) && (opt.share = value) != NULL;
-}
-
-static bool
-set_unique(const char *value)
-{
-	return value[0] != '\0' && strchr(value, '/') == NULL &&
-	    (opt.unique = value) != NULL;
-}
-
-static bool
-set_pid_file(const char *value)
-{
-	return is_file(value) && (opt.pid_file = value) != NULL;
-}
-
-static bool
-set_sweep(const char *value)
-{
+	(void)o;
 	if (!is_pattern(value) || opt.n_sweeps == SWEEPS_MAX)
 		return false;
 	opt.sweeps[opt.n_sweeps++] = value;
@@ -7010,34 +7021,23 @@ set_sweep(const char *value)
 }
 
 static bool
-set_orphans(const char *value)
+set_orphans(const struct option *o, const char *value)
 {
 	if (opt.find_orphans)
 		regfree(&opt.orphans);
-	return opt.find_orphans = value[0] != '\0' &&
-	    regcomp(&opt.orphans, value, REG_EXTENDED | REG_NOSUB) == 0;
-}
-
-static bool
-set_max_idle(const char *value)
-{
-	return parse_duration(value, &opt.max_idle_ms);
-}
-
-static bool
-set_poll(const char *value)
-{
-	(void)value;
-	return opt.poll = true;
+	opt.find_orphans = false;
+	return value[0] != '\0' && regcomp(&opt.orphans, value,
+	    REG_EXTENDED | REG_NOSUB) == 0 && set_flag(o, value);
 }
 
 /* O_NONBLOCK: a FIFO without a reader is an error now, no hang later. */
 static bool
-set_log(const char *value)
+set_log(const struct option *o, const char *value)
 {
 	int fd = open(value, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
 	    O_NOCTTY | O_NONBLOCK, 0666);
 
+	(void)o;
 	if (fd == -1)
 		return false;
 	if (opt.log_fd != -1)
@@ -7046,119 +7046,104 @@ set_log(const char *value)
 	return true;
 }
 
+/* -q and -v: the last wins. */
 static bool
-set_quiet(const char *value)
+set_loudness(const struct option *o, const char *value)
 {
-	(void)value;
-	opt.verbose = false;
-	return opt.quiet = true;
+	opt.quiet = opt.verbose = false;
+	return set_flag(o, value);
 }
 
-static bool
-set_verbose(const char *value)
-{
-	(void)value;
-	opt.quiet = false;
-	return opt.verbose = true;
-}
-
-static bool show_help(const char *value);
+static bool show_help(const struct option *o, const char *value);
 
 static bool
-show_version(const char *value)
+show_version(const struct option *o, const char *value)
 {
-	(void)value;
+	(void)o, (void)value;
 	puts("ownerwrap " VERSION);
 	exit(0);
 }
 
-/* The one table: getopt, --help, environment, and the tests of the docs. */
-static struct option {
-	char letter;
-	const char *name, *value;	/* value: its name in the help */
-	bool owner;			/* replaces all other owner variables */
-	bool (*set)(const char *);
-	const char *right;		/* what a malformed value should be */
-	const char *help;
-	const char *from_env;		/* OWNERWRAP_NAME's value, or NULL */
-	bool given;
-} options[] = {
+#define TO(target)	&(target), sizeof(target)
+#define NOWHERE		NULL, 0
+
+/* The one table: reading, --help, environment, and the tests of the docs. */
+static const struct option options[] = {
 	{ 'p', "owner-pid", "PID[:START]", true, set_owner_pid,
 	    "another process's pid, 1 or more, or PID:START with its start "
 	    "time in ticks; 64 owners at most",
-	    "owner by pid; repeatable (default: the parent)", NULL, false },
+	    "owner by pid; repeatable (default: the parent)", NOWHERE },
 	{ 'n', "owner-name", "NAME", true, set_owner_name,
 	    "the name of an ancestor, where processes can be listed; 64 at "
 	    "most",
-	    "owner = nearest ancestor so called; repeatable", NULL, false },
+	    "owner = nearest ancestor so called; repeatable", NOWHERE },
 	{ 0, "owner-fd", "FD", true, set_owner_fd,
 	    "0 or an open descriptor above 2: a pipe or FIFO (not read-write, "
 	    "its other end not inherited), a connected stream socket, a "
 	    "terminal, or a pidfd; 64 owners at most",
-	    "owner = who holds the other end; or a pidfd", NULL, false },
-	{ 0, "any", NULL, false, set_any, NULL,
-	    "orphaned when one owner is gone, not all", NULL,
-	    false },
-	{ 'g', "grace", "SECONDS", false, set_grace,
+	    "owner = who holds the other end; or a pidfd", NOWHERE },
+	{ 0, "any", NULL, false, set_flag, NULL,
+	    "orphaned when one owner is gone, not all", TO(opt.any) },
+	{ 'g', "grace", "SECONDS", false, set_duration,
 	    "a duration: 2, 0.25, 500ms, 3s, 30m, 1h; 0 = at once",
-	    "owner's death to stop signal (2; keepers: 10)", NULL, false },
+	    "owner's death to stop signal (2; keepers: 10)", TO(opt.grace_ms) },
 	{ 'k', "kill-after", "SECONDS", false, set_kill_after,
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h, or inf = never; to force "
 	    "at once write --signal KILL",
-	    "stop signal to SIGKILL; inf = never (5)", NULL, false },
+	    "stop signal to SIGKILL; inf = never (5)", TO(opt.kill_after_ms) },
 	{ 's', "signal", "SIGNAL", false, set_signal,
 	    "a signal's name or number that ends a process (not STOP, CONT, "
 	    "TSTP, TTIN, TTOU)",
-	    "the stop signal (TERM)", NULL, false },
-	{ 0, "scope", "SCOPE", false, set_scope,
-	    "process, session or tree",
-	    "process, session or tree (session)", NULL,
-	    false },
-	{ 0, "leftovers", "WHAT", false, set_leftovers,
+	    "the stop signal (TERM)", TO(opt.signal) },
+	{ 0, "scope", "SCOPE", false, set_word,
+	    "session, process or tree",
+	    "session, process or tree (session)", TO(opt.scope) },
+	{ 0, "leftovers", "WHAT", false, set_word,
 	    "stop, wait or leave",
-	    "stop, wait or leave what it leaves (stop)", NULL,
-	    false },
+	    "stop, wait or leave what it leaves (stop)", TO(opt.leftovers) },
 	{ 'i', "interval", "SECONDS", false, set_interval,
 	    "a duration of 1ms or more: 1, 0.25, 500ms, 3s, 30m, 1h",
-	    "how often to look without notification (1)", NULL,
-	    false },
+	    "how often to look without notification (1)",
+	    TO(opt.interval_ms) },
 	{ 0, "keep-connected", "[=PORT,...]", false, set_keep_connected,
 	    "any, or at most 64 port numbers with commas",
-	    "keeper: stay while others are connected", NULL, false },
-	{ 0, "keep-if", "COMMAND", false, set_keep_if,
+	    "keeper: stay while others are connected",
+	    TO(opt.keep_connected) },
+	{ 0, "keep-if", "COMMAND", false, set_text,
 	    "a command for sh -c",
-	    "keeper: stay while sh -c COMMAND exits 0", NULL, false },
-	{ 0, "share", "NAME|PATH", false, set_share,
+	    "keeper: stay while sh -c COMMAND exits 0", TO(opt.keep_if) },
+	{ 0, "share", "NAME|PATH", false, set_file,
 	    "a name, or the path of a socket",
-	    "one server for all; not for stdio servers", NULL, false },
-	{ 0, "max-idle", "SECONDS", false, set_max_idle,
+	    "one server for all; not for stdio servers", TO(opt.share) },
+	{ 0, "max-idle", "SECONDS", false, set_duration,
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h; 0 = off",
-	    "stop when nothing happened for so long (off)", NULL, false },
-	{ 0, "unique", "NAME", false, set_unique,
+	    "stop when nothing happened for so long (off)",
+	    TO(opt.max_idle_ms) },
+	{ 0, "unique", "NAME", false, set_name,
 	    "a name without a slash",
-	    "one server per owner: stop the older one", NULL, false },
-	{ 0, "pid-file", "NAME|PATH", false, set_pid_file,
+	    "one server per owner: stop the older one", TO(opt.unique) },
+	{ 0, "pid-file", "NAME|PATH", false, set_file,
 	    "a name, or the path of a file",
-	    "one server per file; a held one is 125", NULL, false },
+	    "one server per file; a held one is 125", TO(opt.pid_file) },
 	{ 0, "sweep", "PATTERN", false, set_sweep,
 	    "a path with {pid} once, in its last part; 64 at most",
-	    "first unlink files whose {pid} is dead", NULL, false },
+	    "first unlink files whose {pid} is dead", NOWHERE },
 	{ 0, "orphans", "PATTERN", false, set_orphans,
 	    "an extended regular expression",
-	    "say which processes look orphaned", NULL, false },
-	{ 0, "poll", NULL, false, set_poll, NULL,
-	    "no kernel notification: look every interval", NULL, false },
+	    "say which processes look orphaned", TO(opt.find_orphans) },
+	{ 0, "poll", NULL, false, set_flag, NULL,
+	    "no kernel notification: look every interval", TO(opt.poll) },
 	{ 0, "log", "PATH", false, set_log,
 	    "a file that can be opened for writing",
-	    "append every message, as under -v, to PATH", NULL, false },
-	{ 'q', "quiet", NULL, false, set_quiet, NULL,
-	    "only a refused start is said on stderr", NULL, false },
-	{ 'v', "verbose", NULL, false, set_verbose, NULL,
-	    "say who owns the server, and each relay", NULL, false },
+	    "append every message, as under -v, to PATH", NOWHERE },
+	{ 'q', "quiet", NULL, false, set_loudness, NULL,
+	    "only a refused start is said on stderr", TO(opt.quiet) },
+	{ 'v', "verbose", NULL, false, set_loudness, NULL,
+	    "say who owns the server, and each relay", TO(opt.verbose) },
 	{ 'h', "help", NULL, false, show_help, NULL,
-	    "show this", NULL, false },
+	    "show this", NOWHERE },
 	{ 'V', "version", NULL, false, show_version, NULL,
-	    "show the version", NULL, false }
+	    "show the version", NOWHERE }
 };
 
 /* Its value may be left out, so it is only taken after "=". */
@@ -7169,11 +7154,11 @@ is_optional(const struct option *o)
 }
 
 static bool
-show_help(const char *value)
+show_help(const struct option *none, const char *value)
 {
 	char both[40];
 
-	(void)value;
+	(void)none, (void)value;
 	puts("usage: ownerwrap [options] [--] command [argument ...]\n"
 	    "Run command as a server whose life is tied to its owner's.");
 	for (size_t i = 0; i < COUNT(options); i++) {
@@ -7196,7 +7181,7 @@ show_help(const char *value)
 static const char usage[] =
     "usage: ownerwrap [options] [--] command [argument ...], or --help";
 
-static struct option *
+static const struct option *
 option_by_name(const char *name, size_t len)
 {
 	for (size_t i = 0; i < COUNT(options); i++)
@@ -7206,61 +7191,72 @@ option_by_name(const char *name, size_t len)
 	return NULL;
 }
 
-static struct option *
-option_by_letter(char letter)
+/* -g, --grace, OWNERWRAP_GRACE */
+static const char *
+spell(const struct option *o, enum how how, char buf[48])
 {
-	for (size_t i = 0; letter != '\0' && i < COUNT(options); i++)
-		if (options[i].letter == letter)
-			return &options[i];
-	return NULL;
-}
+	static const char *const before[] = {
+		[LETTER] = "-", [LONG] = "--", [VARIABLE] = "OWNERWRAP_" };
+	int n = snprintf(buf, 48, "%s%.*s", before[how],
+	    how == LETTER ? 1 : 32, how == LETTER ? &o->letter : o->name);
 
-/*
- * The options are read three times: where is the command; which messages go
- * where; then the rest, whose messages may already need both.
- */
-enum pass { FIND, MESSAGES, REST };
-
-static bool
-is_for(const struct option *o, enum pass pass)
-{
-	bool early = o->set == set_log || o->set == set_quiet ||
-	    o->set == set_verbose;
-
-	return pass != FIND && (pass == MESSAGES) == early;
+	for (int i = 0; i < n && how == VARIABLE; i++)
+		buf[i] = buf[i] == '-' ? '_' :
+		    (char)toupper((unsigned char)buf[i]);
+	return buf;
 }
 
 static void
-apply_option(struct option *o, const char *spelling, const char *value,
-    enum pass pass)
+give(const struct option *o, enum how how, const char *value)
 {
-	if (o->value != NULL && value == NULL && !is_optional(o))
-		refuse(NOT_STARTED, "%s: needs a value: %s", spelling,
-		    o->right);
-	if (!is_for(o, pass))
-		return;
-	o->given = true;
-	if (!o->set(value))
-		refuse(NOT_STARTED, "%s %s: must be %s", spelling, value,
-		    o->right);
+	struct given *g;
+	char name[48];
+
+	if (o != NULL && o->value != NULL && value == NULL && !is_optional(o))
+		refuse(NOT_STARTED, "%s: needs a value: %s",
+		    spell(o, how, name), o->right);
+	if ((g = list_add(&givens, sizeof(*g))) == NULL)
+		refuse(NOT_STARTED, "no memory");
+	*g = (struct given){ .o = o, .how = how, .value = value };
+}
+
+/* The last that was given of an option, or NULL. */
+static const struct given *
+last_given(const struct option *o)
+{
+	const struct given *g = givens.at;
+
+	for (size_t i = givens.n; i-- > 0;)
+		if (g[i].o == o)
+			return &g[i];
+	return NULL;
+}
+
+static bool
+is_variable(const char *name)
+{
+	const struct option *o = option_by_name(name, strlen(name));
+
+	return last_given(o)->how == VARIABLE;
 }
 
 /* -v, -vp4711, -vp 4711; returns how many words it took. */
 static int
-parse_cluster(char **argv, enum pass pass)
+read_cluster(char **argv)
 {
 	for (const char *at = argv[0] + 1; *at != '\0'; at++) {
-		struct option *o = option_by_letter(*at);
-		char spelling[3] = { '-', *at, '\0' };
+		const struct option *o = options;
 
-		if (o == NULL)
-			refuse(NOT_STARTED, "unknown option %s (%s)", spelling,
+		while (o < options + COUNT(options) && o->letter != *at)
+			o++;
+		if (o == options + COUNT(options))
+			refuse(NOT_STARTED, "unknown option -%c (%s)", *at,
 			    usage);
 		if (o->value == NULL) {
-			apply_option(o, spelling, NULL, pass);
+			give(o, LETTER, NULL);
 			continue;
 		}
-		apply_option(o, spelling, at[1] ? at + 1 : argv[1], pass);
+		give(o, LETTER, at[1] ? at + 1 : argv[1]);
 		return at[1] ? 1 : 2;
 	}
 	return 1;
@@ -7268,37 +7264,35 @@ parse_cluster(char **argv, enum pass pass)
 
 /* --name, --name=value, --name value; returns how many words it took. */
 static int
-parse_long(char **argv, enum pass pass)
+read_long(char **argv)
 {
 	const char *name = argv[0] + 2;
 	size_t len = strcspn(name, "=");
-	struct option *o = option_by_name(name, len);
-	char spelling[32];
+	const struct option *o = option_by_name(name, len);
+	bool joined = name[len] == '=';
 
 	if (o == NULL)
 		refuse(NOT_STARTED, "unknown option --%.*s (%s)", (int)len,
 		    name, usage);
-	snprintf(spelling, sizeof(spelling), "--%s", o->name);
-	if (o->value == NULL && name[len] == '=')
-		refuse(NOT_STARTED, "%s: takes no value", spelling);
-	if (o->value == NULL || name[len] == '=' || is_optional(o)) {
-		apply_option(o, spelling, name[len] == '=' ? name + len + 1 :
-		    NULL, pass);
+	if (o->value == NULL && joined)
+		refuse(NOT_STARTED, "--%s: takes no value", o->name);
+	if (o->value == NULL || joined || is_optional(o)) {
+		give(o, LONG, joined ? name + len + 1 : NULL);
 		return 1;
 	}
-	apply_option(o, spelling, argv[1], pass);
+	give(o, LONG, argv[1]);
 	return 2;
 }
 
 /* Up to the first operand: the command, NULL if there is none. */
 static char **
-parse_options(char **argv, enum pass pass)
+read_options(char **argv)
 {
 	while (*argv != NULL && (*argv)[0] == '-' && (*argv)[1] != '\0') {
 		if (strcmp(*argv, "--") == 0)
 			return argv[1] == NULL ? NULL : argv + 1;
-		argv += (*argv)[1] == '-' ? parse_long(argv, pass) :
-		    parse_cluster(argv, pass);
+		argv += (*argv)[1] == '-' ? read_long(argv) :
+		    read_cluster(argv);
 	}
 	return *argv == NULL ? NULL : argv;
 }
@@ -7314,24 +7308,32 @@ is_off(const char *value)
 	return false;
 }
 
-/* OWNERWRAP_KILL_AFTER=... to kill-after's entry. */
+/* OWNERWRAP_KILL_AFTER=..., unless an option has said it. */
 static void
 take_variable(const char *variable)
 {
-	char name[32];
+	const struct option *o = NULL;
+	bool replaced = false;
+	char name[48];
 	const char *value = strchr(variable, '=');
-	size_t len = value == NULL ? 0 : (size_t)(value - variable);
-	struct option *o;
 
-	if (len == 0 || len >= sizeof(name))
+	if (value == NULL || *++value == '\0')
 		return;
-	for (size_t i = 0; i < len; i++)
-		name[i] = variable[i] == '_' ? '-' :
-		    isupper((unsigned char)variable[i]) ?
-		    (char)tolower((unsigned char)variable[i]) : '?';
-	o = option_by_name(name, len);
-	if (o != NULL && o->value != NULL && value[1] != '\0')
-		o->from_env = value + 1;
+	for (size_t i = 0; i < COUNT(options) && o == NULL; i++) {
+		size_t len = strlen(spell(&options[i], VARIABLE, name));
+
+		if (options[i].value != NULL && variable[len] == '=' &&
+		    strncmp(variable, name, len) == 0)
+			o = &options[i];
+	}
+	for (size_t i = 0; o != NULL && i < givens.n; i++) {
+		const struct given *g = (struct given *)givens.at + i;
+
+		replaced |= g->how != VARIABLE &&
+		    (g->o == o || (g->o->owner && o->owner));
+	}
+	if (!replaced)
+		give(o, VARIABLE, o == NULL ? variable : value);
 }
 
 /* One pass: our variables out, LISTEN_PID and WATCHDOG_PID to the server. */
@@ -7347,7 +7349,7 @@ read_environment(void)
 		listening |= strcmp(*from, listen) == 0;
 	for (char **from = environ; *from != NULL; from++) {
 		if (strncmp(*from, "OWNERWRAP_", 10) == 0) {
-			take_variable(*from + 10);
+			take_variable(*from);
 			continue;
 		}
 		if (listening && strncmp(*from, "LISTEN_PIDFDID=", 15) == 0)
@@ -7365,98 +7367,92 @@ read_environment(void)
 	*to = NULL;
 }
 
-/* OWNERWRAP_KILL_AFTER */
+/* Malformed: an option is refused, a variable is a line and the default. */
 static void
-variable_name(const struct option *o, char buf[48])
+apply(const struct given *g)
 {
-	int n = snprintf(buf, 48, "OWNERWRAP_%s", o->name);
-
-	for (int i = 0; i < n; i++)
-		buf[i] = buf[i] == '-' ? '_' :
-		    (char)toupper((unsigned char)buf[i]);
-}
-
-/* What no option has said; a malformed variable is a line and the default. */
-static void
-apply_environment(enum pass pass)
-{
-	bool owner_given = false;
 	char name[48];
 
-	for (size_t i = 0; i < COUNT(options); i++)
-		owner_given |= options[i].owner && options[i].given;
-	for (size_t i = 0; i < COUNT(options); i++) {
-		struct option *o = &options[i];
-
-		if (o->from_env == NULL || o->given || !is_for(o, pass) ||
-		    (o->owner && owner_given) || o->set(o->from_env))
-			continue;
-		variable_name(o, name);
-		say(DEFAULT, "%s=%s: ignored, must be %s", name, o->from_env,
-		    o->right);
-	}
+	if (g->o == NULL)
+		say(VERBOSE, "%.*s: unknown, ignored",
+		    (int)strcspn(g->value, "="), g->value);
+	else if (g->o->set(g->o, g->value))
+		return;
+	else if (g->how == VARIABLE)
+		say(DEFAULT, "%s=%s: ignored, must be %s",
+		    spell(g->o, g->how, name), g->value, g->o->right);
+	else
+		refuse(NOT_STARTED, "%s %s: must be %s",
+		    spell(g->o, g->how, name), g->value, g->o->right);
 }
 
-/* An option that was well-formed, but can't work here. */
 static void
-cannot_work(const char *name, const char *why)
+apply_all(bool messages)
 {
-	struct option *o = option_by_name(name, strlen(name));
-	char variable[48];
+	const struct given *g = givens.at;
 
-	if (o->given)
+	for (size_t i = 0; i < givens.n; i++)
+		if (messages == (g[i].o != NULL && (g[i].o->set == set_log ||
+		    g[i].o->set == set_loudness)))
+			apply(&g[i]);
+}
+
+/* What was well-formed, but can't work here: refused, or a line and off. */
+static void
+turn_off(const char *name, const char *why)
+{
+	const struct option *o = option_by_name(name, strlen(name));
+	const struct given *g = last_given(o);
+	char spelled[48];
+
+	if (g->how != VARIABLE)
 		refuse(NOT_STARTED, "--%s: can't work here: %s", name, why);
-	variable_name(o, variable);
-	say(DEFAULT, "%s=%s: ignored, can't work here: %s", variable,
-	    o->from_env, why);
+	say(DEFAULT, "%s=%s: ignored, can't work here: %s",
+	    spell(o, VARIABLE, spelled), g->value, why);
+	memset(o->to, 0, o->size);
 }
 
-/*
- * Of two that exclude each other a variable gives way to an option.  True: it
- * is the first that does.
- */
+/* Is it on?  With word, an enum's value, only this one of its words is. */
 static bool
-gives_way(const char *name, const char *other, const char *why)
+is_on(const char *name, int word)
 {
-	char option[48];
+	static const char off[sizeof(int64_t)];
+	const struct option *o = option_by_name(name, strlen(name));
 
-	if (!option_by_name(name, strlen(name))->given ||
-	    option_by_name(other, strlen(other))->given) {
-		cannot_work(name, why);
-		return true;
-	}
-	snprintf(option, sizeof(option), "--%s excludes it", name);
-	cannot_work(other, option);
-	return false;
+	return word != 0 ? *(int *)o->to == word :
+	    memcmp(o->to, off, o->size) != 0;
 }
 
-/* What looks at the tree's sockets must know the tree, and read them. */
+/* Of two that exclude each other a variable gives way to an option. */
 static void
-check_scope(void)
+check_clashes(void)
 {
-	static const char why[] = "with --scope process the server's tree is "
-	    "not known";
+	static const char no_tree[] = "with --scope process the server's tree "
+	    "is not known";
+	static const struct {
+		const char *name, *other, *why;
+		int word, other_word;
+	} clashes[] = {
+		{ "keep-connected", "scope", no_tree, 0, SCOPE_PROCESS },
+		{ "max-idle", "scope", no_tree, 0, SCOPE_PROCESS },
+		{ "leftovers", "share", "with --share the server's end is the "
+		    "end of all", LEFTOVERS_LEAVE, 0 },
+		{ "unique", "share", "with --share there is one server for all "
+		    "owners", 0, 0 }
+	};
+	char why[48];
 
-	if (opt.scope == SCOPE_PROCESS && opt.keep_connected) {
-		if (gives_way("keep-connected", "scope", why))
-			opt.keep_connected = false;
-		else
-			opt.scope = SCOPE_SESSION;
-	}
-	if (opt.scope == SCOPE_PROCESS && opt.max_idle_ms != 0) {
-		if (gives_way("max-idle", "scope", why))
-			opt.max_idle_ms = 0;
-		else
-			opt.scope = SCOPE_SESSION;
-	}
-	if (opt.keep_connected && !sockets_usable()) {
-		cannot_work("keep-connected", "the sockets of processes can't "
-		    "be listed: --keep-if can ask by a command");
-		opt.keep_connected = false;
-	}
-	if (opt.max_idle_ms != 0 && !idle_usable()) {
-		cannot_work("max-idle", "what processes do can't be measured");
-		opt.max_idle_ms = 0;
+	for (size_t i = 0; i < COUNT(clashes); i++) {
+		const char *name = clashes[i].name, *other = clashes[i].other;
+
+		if (!is_on(name, clashes[i].word) ||
+		    !is_on(other, clashes[i].other_word))
+			continue;
+		if (is_variable(other) && !is_variable(name)) {
+			snprintf(why, sizeof(why), "--%s excludes it", name);
+			turn_off(other, why);
+		} else
+			turn_off(name, clashes[i].why);
 	}
 }
 
@@ -7521,9 +7517,9 @@ has_place(const char *name, const char *value,
 {
 	char why[WHY_SIZE] = "";
 
-	if (option_by_name(name, strlen(name))->given || is_place(value, why))
+	if (!is_variable(name) || is_place(value, why))
 		return true;
-	cannot_work(name, why);
+	turn_off(name, why);
 	return false;
 }
 
@@ -7539,34 +7535,24 @@ check_share(void)
 	if (opt.unique != NULL && !has_place("unique", opt.unique,
 	    is_unique_place))
 		opt.unique = NULL;
-	if (opt.share != NULL && opt.leftovers == LEFTOVERS_LEAVE) {
-		if (gives_way("leftovers", "share", "with --share the server's "
-		    "end is the end of all"))
-			opt.leftovers = LEFTOVERS_STOP;
-		else
-			opt.share = NULL;
-	}
-	if (opt.share != NULL && opt.unique != NULL) {
-		if (gives_way("unique", "share", "with --share there is one "
-		    "server for all owners"))
-			opt.unique = NULL;
-		else
-			opt.share = NULL;
-	}
 }
 
 /* What was well-formed, but can't work here, or together. */
 static void
 check_options(void)
 {
-	check_scope();
+	check_clashes();
+	if (opt.keep_connected && !sockets_usable())
+		turn_off("keep-connected", "the sockets of processes can't "
+		    "be listed: --keep-if can ask by a command");
+	if (opt.max_idle_ms != 0 && !idle_usable())
+		turn_off("max-idle", "what processes do can't be measured");
+	if (opt.find_orphans && !self.listed)
+		turn_off("orphans", "processes can't be listed");
 	check_share();
-	if (opt.find_orphans && !self.listed) {
-		cannot_work("orphans", "processes can't be listed");
-		opt.find_orphans = false;
-	}
-	if ((has_keepers() || opt.share != NULL) && !opt.grace_given)
-		opt.grace_ms = KEEP_GRACE_MS;
+	if (opt.grace_ms == FOREVER)
+		opt.grace_ms = has_keepers() || opt.share != NULL ?
+		    KEEP_GRACE_MS : GRACE_MS;
 }
 
 /* OWNERWRAP=off: as if ownerwrap were not there. */
@@ -7585,7 +7571,7 @@ static void
 parse(char **argv)
 {
 	static char name[64];
-	char **command = parse_options(argv + 1, FIND);
+	char **command = read_options(argv + 1);
 
 	opt.command = command;
 	if (command != NULL) {	/* a copy: the title overwrites argv */
@@ -7595,10 +7581,8 @@ parse(char **argv)
 			run_alone(command);
 	}
 	read_environment();
-	for (enum pass pass = MESSAGES; pass <= REST; pass++) {
-		parse_options(argv + 1, pass);
-		apply_environment(pass);
-	}
+	apply_all(true);
+	apply_all(false);
 	check_options();
 	if (opt.command == NULL && opt.share == NULL && !opt.find_orphans)
 		refuse(NOT_STARTED, "no command (%s)", usage);

@@ -7,7 +7,7 @@
 # What a value is follows from the table too: the words that are right, or the
 # name that the help gives it.
 
-/^\} options\[\] = \{/		{ table = 1; next }
+/ options\[\] = \{/		{ table = 1; next }
 /signal_names\[\] = \{/		{ names = 1; next }
 /^\};/				{ table = names = 0 }
 table				{ text = text $0 "\n" }

@@ -239,13 +239,17 @@ no_place() {
 	assert_plan "$(plan 'in 2s' 5s 10s)"
 }
 
-@test "environment: what has no value has no variable, unknown ones are ignored" {
+@test "environment: what has no value has no variable, unknown ones are ignored, named under -v" {
 	export OWNERWRAP_QUIET=1 OWNERWRAP_VERBOSE=1 OWNERWRAP_ANY=x \
 		OWNERWRAP_HELP=1 OWNERWRAP_FROBNICATE=x OWNERWRAP_=x \
 		OWNERWRAP_grace=x OWNERWRAP_OWNER_PID_=x
 	ow -- sh -c 'exit 3'
 	expect_status 3
 	expect_said ""
+	ow -v -- true
+	for name in FROBNICATE '' grace OWNER_PID_ ANY; do
+		expect_said_match "OWNERWRAP_$name: unknown, ignored"
+	done
 }
 
 @test "environment: ownerwrap's variables are not the server's (63)" {

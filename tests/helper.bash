@@ -627,7 +627,7 @@ RIGHT_KILL_AFTER='a duration: 5, 0.25, 500ms, 3s, 30m, 1h, or inf = never; to fo
 RIGHT_INTERVAL='a duration of 1ms or more: 1, 0.25, 500ms, 3s, 30m, 1h'
 RIGHT_SIGNAL="a signal's name or number that ends a process (not STOP, CONT, TSTP, TTIN, TTOU)"
 RIGHT_OWNER_PID="another process's pid, 1 or more, or PID:START with its start time in ticks; 64 owners at most"
-RIGHT_SCOPE='process, session or tree'
+RIGHT_SCOPE='session, process or tree'
 RIGHT_LEFTOVERS='stop, wait or leave'
 RIGHT_LOG='a file that can be opened for writing'
 
