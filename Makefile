@@ -19,7 +19,8 @@
 #		COUNT=				runs of the first row
 #		ROWS='start memory ...'		only these rows
 #	make compare		what it and others leave behind, as a table
-#	make lint		compilers at their strictest, and the linters
+#	make lint		how the source is set, compilers at their strictest,
+#				and the linters
 #	make macos		compiles for macOS; fetches a compiler with npm
 #	make install, make uninstall	PREFIX, BINDIR, MANDIR, DESTDIR; for the
 #				completions BASHCOMPDIR, ZSHCOMPDIR, FISHCOMPDIR
@@ -162,7 +163,12 @@ WHERE = where() { command -v "$$1" >/dev/null 2>&1 && return; \
 	echo "$$1 is not installed: left out"; \
 	[ -z "$$OWNERWRAP_STRICT" ] || exit 1; return 1; }
 
-lint: lint-cc lint-cppcheck lint-tidy lint-shell lint-man
+lint: lint-style lint-cc lint-cppcheck lint-tidy lint-shell lint-man
+
+lint-style:
+	@set -- ownerwrap.c; for src in src/*.c src/*.h; do \
+		[ ! -e "$$src" ] || set -- "$$@" "$$src"; done; set -x; \
+	LC_ALL=C $(AWK) -f tests/style.awk "$$@"
 
 lint-cc:
 	@$(WHERE); for cc in gcc clang; do where $$cc || continue; \
@@ -241,5 +247,5 @@ clean:
 	rm -rf ownerwrap ownerwrap-static .build
 
 .PHONY: all static fixtures bats-here check check-hosts sanitize stress bench compare demo \
-	lint lint-cc lint-cppcheck lint-tidy lint-shell lint-man macos install \
-	uninstall clean
+	lint lint-style lint-cc lint-cppcheck lint-tidy lint-shell lint-man \
+	macos install uninstall clean

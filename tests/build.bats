@@ -246,3 +246,88 @@ ownerwrap.c" ]
 	[[ $output == "bats"*" tests/b.bats tests/a.bats  normal" ]]
 	[ -x ownerwrap ]
 }
+
+# style COMMAND: what lint-style says of src/some.c, which COMMAND prints, without
+# its name; ownerwrap.c is left out.
+style() {
+	mkdir -p src tests
+	cp "$ROOT/tests/style.awk" tests
+	: >ownerwrap.c
+	"$@" >src/some.c
+	run make -s lint-style
+	output=$(sed -n 's/^src\/some\.c://p' <<<"$output")
+}
+
+# function_of LINES: a function of so many, its name's and its braces' included
+function_of() {
+	printf 'static int\nsome(int a,\n    int b)\n{\n'
+	yes '	a++;' | head -n $(($1 - 4))
+	printf '}\n'
+}
+
+table_of() {
+	printf 'static int some[] = {\n'
+	yes '	1,' | head -n "$1"
+	printf '};\n'
+}
+
+@test "lint: 80 columns; tabs are eight, a character in UTF-8 is one" {
+	style printf '%s\n' "/* $(printf '─%.0s' {1..74}) */" \
+		"	$(printf 'a%.0s' {1..64})	" "$(printf 'a%.0s' {1..80})"
+	expect_status 0
+	style printf '%s\n' "/* $(printf '─%.0s' {1..75}) */" \
+		"	$(printf 'a%.0s' {1..64})	a" "$(printf 'a%.0s' {1..81})"
+	expect_status 2
+	expect_output "1: more than 80 columns
+2: more than 80 columns
+3: more than 80 columns"
+	run make -s lint-style AWK=false
+	expect_status 2
+}
+
+@test "lint: 60 lines a function, as many as it takes for a table" {
+	style function_of 60
+	expect_status 0
+	style function_of 61
+	expect_status 2
+	expect_output "2: a function of 61 lines"
+	style table_of 100
+	expect_status 0
+}
+
+@test "lint: one statement a line" {
+	local line
+	while IFS= read -r line; do
+		style printf '\t%b\n' "$line"
+		expect_status 0 || fail "$line"
+	done <<-'END'
+		for (i = 0; i < n; i++)
+		for (i = 0;\n	    i < n; i++) {
+		} while (a());
+		while (a())\n		;
+		} else if (a(")")) {
+		say("a; b"); /* it's; so */ // c; d
+		a = ';';
+		/* a; b;\n	c; d */
+		struct { int a; struct { int b, c; } d; } e;
+		static int f(int g) { (void)g; return 0; }
+		#if (A) && (B)
+		#define A(b)	do { \\\n		b; \\\n	} while (0)
+	END
+	while IFS= read -r line; do
+		style printf '\t%b\n' "$line"
+		expect_status 2 || fail "$line"
+		expect_match '^[12]: more than a statement$'
+	done <<-'END'
+		a(); b();
+		a(";",\n	    1); b();
+		a(); /* c */ b++;
+		if (a) b();
+		if (a &&\n	    c) b();
+		for (i = 0; i < n; i++) a();
+		while (a("(")) b();
+		} else b();
+		if (a) { b(); }
+		static int f(int g) { (void)g; h(); return 0; }
+	END
+}
