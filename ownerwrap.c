@@ -231,14 +231,13 @@ enum {				/* states of sockets: the kernel's numbers */
 enum rows {			/* which rows of the socket tables */
 	LISTENING,
 	CONNECTED,		/* ESTABLISHED ones */
-	COUNTED,		/* connections in every state, with bytes */
-	NAMED			/* Unix ones of another's namespace */
+	COUNTED			/* connections in every state, with bytes */
 };
 
 struct sock {			/* one row of the socket tables */
 	uint64_t id;		/* of the connection: both ends have the same */
 	uint64_t bytes;		/* TCP, COUNTED: grows with each that moves */
-	uint64_t inode;		/* 0: nobody's yet, or nobody's any more */
+	uint64_t inode;		/* 0: TCP, nobody's yet, or any more */
 	uint64_t peer;		/* inode of the other end; 0 = not known */
 	uint16_t port, peer_port;	/* TCP */
 	uint32_t addr[4];	/* TCP, ours; IPv4 as mapped into IPv6 */
@@ -427,8 +426,7 @@ list_add(struct list *l, size_t size)
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
  *			proc_age_ms, proc_moved, proc_slept, proc_user,
  *			proc_is_service, proc_resident_kib
- * Sockets		socket_rows, socket_space, socket_inodes, peer_of,
- *			peer_exit
+ * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
  *			change_mask, was_ignored, was_continued, queue_signal
@@ -883,10 +881,9 @@ queue_signal(pid_t pid, int signo, union sigval value)
 }
 
 /*
- * The socket tables: of our own network namespace by sock_diag(7), which alone
- * tells a Unix socket's peer and TCP's bytes; of another, where that takes
- * privileges, by /proc/PID/net.  The declarations are those of sock_diag(7) and
- * netlink(7), whose headers not every libc comes with.
+ * The socket tables of our own network namespace, by sock_diag(7).  The
+ * declarations are those of sock_diag(7) and netlink(7), whose headers not every
+ * libc comes with.
  */
 #define NETLINK_SOCK_DIAG	4
 #define SOCK_DIAG_BY_FAMILY	20
@@ -931,8 +928,7 @@ struct diag_unix {		/* unix_diag_msg */
  * connection may be an IPv6 socket and the other none.
  */
 static void
-set_ends(struct sock *s, uint64_t space, bool v4, uint32_t addr[2][4],
-    const uint16_t port[2])
+set_ends(struct sock *s, bool v4, uint32_t addr[2][4], const uint16_t port[2])
 {
 	uint32_t end[2][5] = { { 0, 0, htonl(0xffff), addr[0][0], port[0] },
 	    { 0, 0, htonl(0xffff), addr[1][0], port[1] } };
@@ -941,7 +937,6 @@ set_ends(struct sock *s, uint64_t space, bool v4, uint32_t addr[2][4],
 	for (int i = 0; i < 2 && !v4; i++)
 		memcpy(end[i], addr[i], sizeof(addr[i]));
 	low = memcmp(end[0], end[1], sizeof(end[0])) > 0;
-	s->id = space;
 	for (int i = 0; i < 10; i++)	/* multiply and fold: a plain hash */
 		s->id = (s->id ^ s->id >> 32 ^ end[i / 5 ^ low][i % 5]) *
 		    UINT64_C(0x9e3779b97f4a7c15);
@@ -973,7 +968,7 @@ diag_find(const char *at, const char *end, int type, size_t *len)
  * program does not read, lies in the queues: bytes grows at both ends of them.
  */
 static int
-see_tcp(const char *at, const char *end, uint64_t space, see_fn *see)
+see_tcp(const char *at, const char *end, see_fn *see)
 {
 	struct sock s = { .peer = 0 };
 	struct diag_tcp d;
@@ -984,7 +979,7 @@ see_tcp(const char *at, const char *end, uint64_t space, see_fn *see)
 	memcpy(&d, at, sizeof(d));
 	s.state = d.state;
 	s.inode = d.inode;
-	set_ends(&s, space, d.family == AF_INET, d.addr, d.port);
+	set_ends(&s, d.family == AF_INET, d.addr, d.port);
 	info = diag_find(at + sizeof(d), end, INET_DIAG_INFO, &len);
 	if (info != NULL && len >= BYTES_ACKED + sizeof(moved)) {
 		memcpy(moved, info + BYTES_ACKED, sizeof(moved));
@@ -994,14 +989,15 @@ see_tcp(const char *at, const char *end, uint64_t space, see_fn *see)
 }
 
 /*
- * One whose peer is closed stays ESTABLISHED, but its peer's inode is 0.  One
- * that is not accepted yet has no row: the peers that wait are told with the
- * socket that listens.
+ * One that was accepted has the name of what it came to.  One whose peer is
+ * closed stays ESTABLISHED, but its peer's inode is 0.  One that is not accepted
+ * yet has no row: the peers that wait are told with the socket that listens,
+ * which stands for it here.
  */
 static int
 see_unix(const char *at, const char *end, see_fn *see)
 {
-	struct sock s = { .peer = 0 };
+	struct sock s = { .state = ESTABLISHED };
 	struct diag_unix d;
 	const char *name, *peers, *down;
 	uint32_t peer;
@@ -1009,9 +1005,9 @@ see_unix(const char *at, const char *end, see_fn *see)
 
 	memcpy(&d, at, sizeof(d));
 	at += sizeof(d);
-	s.state = d.state;
 	s.inode = d.inode;
-	if ((name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL) {
+	if (d.type == SOCK_DGRAM ||
+	    (name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL) {
 		name = "";
 		len = 1;
 	}
@@ -1019,15 +1015,11 @@ see_unix(const char *at, const char *end, see_fn *see)
 		len = strnlen(name, len);
 	for (size_t i = 0; i < len && i < sizeof(s.name) - 1; i++)
 		s.name[i] = name[i] == '\0' ? '@' : name[i];
-	if (s.state == LISTEN && see(&s) == -1)
-		return -1;
-	peers = diag_find(at, end, s.state == LISTEN ? UNIX_DIAG_ICONS :
-	    UNIX_DIAG_PEER, &left);
 	down = diag_find(at, end, UNIX_DIAG_SHUTDOWN, &len);
-	if (s.state == LISTEN)
-		s.inode = 0;
-	s.state = s.inode != 0 && down != NULL && (*down & 1) ? CLOSE_WAIT :
-	    ESTABLISHED;
+	if (d.state != LISTEN && down != NULL && (*down & 1))
+		s.state = CLOSE_WAIT;
+	peers = diag_find(at, end, d.state == LISTEN ? UNIX_DIAG_ICONS :
+	    UNIX_DIAG_PEER, &left);
 	for (; peers != NULL && left >= 4; peers += 4, left -= 4) {
 		memcpy(&peer, peers, sizeof(peer));
 		s.id = s.peer = peer;
@@ -1039,7 +1031,7 @@ see_unix(const char *at, const char *end, see_fn *see)
 
 /* The replies to a request; the kernel writes them while we read. */
 static int
-diag_replies(int fd, uint64_t space, see_fn *see)
+diag_replies(int fd, see_fn *see)
 {
 	char buf[32768];
 	struct diag_head h;
@@ -1057,14 +1049,14 @@ diag_replies(int fd, uint64_t space, see_fn *see)
 				return error < 0 ? -1 : 0;
 			if (h.type != SOCK_DIAG_BY_FAMILY || (*row == AF_UNIX ?
 			    see_unix(row, at + h.len, see) :
-			    see_tcp(row, at + h.len, space, see)) == -1)
+			    see_tcp(row, at + h.len, see)) == -1)
 				return -1;
 		}
 	return -1;
 }
 
 static int
-diag_rows(uint8_t family, enum rows rows, uint64_t space, see_fn *see)
+diag_rows(uint8_t family, enum rows rows, see_fn *see)
 {
 	static const uint32_t states[] = {
 		[LISTENING] = 1u << LISTEN, [CONNECTED] = 1u << ESTABLISHED,
@@ -1086,123 +1078,18 @@ diag_rows(uint8_t family, enum rows rows, uint64_t space, see_fn *see)
 	if (fd == -1)
 		return -1;
 	if (write(fd, &request, sizeof(request)) != -1)
-		result = diag_replies(fd, space, see);
+		result = diag_replies(fd, see);
 	close(fd);
 	return result;
 }
 
-/* 0100007F:1F90: words of the address as numbers of this machine, and a port */
-static bool
-parse_end(const char *s, uint32_t addr[4], uint16_t *port)
-{
-	size_t len = strcspn(s, ":");
-	char text[9] = "";
-
-	for (size_t i = 0; i + 8 <= len && i < 32; i += 8) {
-		memcpy(text, s + i, 8);
-		addr[i / 8] = (uint32_t)strtoul(text, NULL, 16);
-	}
-	s += len + (s[len] == ':');
-	*port = htons((uint16_t)strtoul(s, NULL, 16));
-	return len == 8;
-}
-
-/*
- * A line of tcp, tcp6 or unix in /proc/PID/net.  Of a Unix socket it does not
- * tell the peer, nor whether that is still there: such a row is a connection.
- */
+/* The rows of a kind; no Unix ones of those that listen. */
 static int
-see_line(char *line, bool is_unix, uint64_t space, see_fn *see)
+socket_rows(enum rows rows, see_fn *see)
 {
-	struct sock s = { .peer = 0 };
-	uint32_t addr[2][4];
-	uint16_t port[2];
-	char *field[10], *name, *rest = line;
-	const char *state;
-	int n = 0, last = is_unix ? 6 : 9;	/* the inode's */
-
-	while ((field[n] = strtok_r(rest, " \n", &rest)) && n < last)
-		n++;
-	if (n < last || !isdigit((unsigned char)*field[last]))
-		return 0;			/* the head */
-	s.inode = strtoull(field[last], NULL, 10);
-	state = field[3];
-	if (!is_unix) {
-		bool v4 = parse_end(field[1], addr[0], &port[0]);
-
-		parse_end(field[2], addr[1], &port[1]);
-		s.state = (uint8_t)strtoul(state, NULL, 16);
-		set_ends(&s, space, v4, addr, port);
-	} else if ((name = strtok_r(rest, "\n", &rest)) != NULL) {
-		snprintf(s.name, sizeof(s.name), "%s", name);
-		s.id = s.inode;
-		if (strtoul(state, NULL, 16) & 0x10000)	/* listens */
-			s.state = LISTEN;
-		else if (field[5][1] >= '2')	/* is or is being connected */
-			s.state = ESTABLISHED;
-	} else
-		return 0;
-	return see(&s);
-}
-
-/* A file of /proc/PID/net, line by line. */
-static int
-text_rows(pid_t pid, const char *file, uint64_t space, see_fn *see)
-{
-	char path[64], text[8192];
-	int fd = open(proc_path(pid, file, path), O_RDONLY | O_CLOEXEC);
-	int result = 0;
-	size_t n = 0;		/* so many bytes are not yet seen */
-	ssize_t got = 0;
-
-	if (fd == -1)
-		return -1;
-	while (result == 0 &&
-	    (got = read(fd, text + n, sizeof(text) - 1 - n)) > 0) {
-		char *line = text, *end;
-
-		n += (size_t)got;
-		text[n] = '\0';
-		for (; result == 0 && (end = strchr(line, '\n')) != NULL;
-		    line = end + 1) {
-			*end = '\0';
-			result = see_line(line, strcmp(file, "net/unix") == 0,
-			    space, see);
-		}
-		n -= (size_t)(line - text);
-		memmove(text, line, n);
-	}
-	close(fd);
-	return got == -1 ? -1 : result;
-}
-
-/* The rows of a kind, and maybe others, of pid's namespace; 0 = our own. */
-static int
-socket_rows(pid_t pid, uint64_t space, enum rows rows, see_fn *see)
-{
-	if (pid == 0)
-		return diag_rows(AF_INET, rows, space, see) == -1 ||
-		    diag_rows(AF_INET6, rows, space, see) == -1 ||
-		    diag_rows(AF_UNIX, rows, space, see) == -1 ? -1 : 0;
-	if (rows == COUNTED)
-		return -1;
-	if (rows != NAMED && ((text_rows(pid, "net/tcp6", space, see) == -1 &&
-	    errno != ENOENT) ||		/* it may be a kernel without */
-	    text_rows(pid, "net/tcp", space, see) == -1))
-		return -1;
-	return text_rows(pid, "net/unix", space, see);
-}
-
-static int
-socket_space(pid_t pid, uint64_t *space)
-{
-	struct stat st;
-	char path[64];
-
-	if (stat(proc_path(pid, "ns/net", path), &st) == -1)
-		return -1;
-	*space = st.st_ino;
-	return 0;
+	return diag_rows(AF_INET, rows, see) == -1 ||
+	    diag_rows(AF_INET6, rows, see) == -1 || (rows != LISTENING &&
+	    diag_rows(AF_UNIX, rows, see) == -1) ? -1 : 0;
 }
 
 /* The inodes of pid's sockets, added to l. */
@@ -1299,16 +1186,9 @@ not_here(void)
 }
 
 static int
-socket_rows(pid_t pid, uint64_t space, enum rows rows, see_fn *see)
+socket_rows(enum rows rows, see_fn *see)
 {
-	(void)pid, (void)space, (void)rows, (void)see;
-	return not_here();
-}
-
-static int
-socket_space(pid_t pid, uint64_t *space)
-{
-	(void)pid, (void)space;
+	(void)rows, (void)see;
 	return not_here();
 }
 
@@ -3301,15 +3181,10 @@ leave_stderr(void)
 /* ======================================================================== */
 /*
  * One look serves both: the inodes of the tree's sockets from /proc/PID/fd,
- * then, one network namespace after the other, those rows of the socket tables
- * that belong to them or to what the tree listens on.  Doubt is alive: what
- * cannot be read is connected, and not idle.
+ * then those rows of the socket tables that belong to them or to what the tree
+ * listens on, in our own network namespace.  Doubt is alive: what cannot be read
+ * is connected, and not idle.
  */
-
-struct space {			/* a network namespace of the tree */
-	uint64_t id;
-	pid_t pid;		/* somebody in it; 0 = it is ours */
-};
 
 struct meter {			/* of a process or a TCP connection */
 	uint64_t id, used, moved;	/* CPU in ticks; bytes */
@@ -3322,12 +3197,9 @@ struct meter {			/* of a process or a TCP connection */
 
 static struct {			/* what the last look has found */
 	struct list inodes;	/* uint64_t, sorted: the tree's sockets */
-	struct list spaces;	/* struct space, ours first */
-	struct list names;	/* struct sock, Unix: it listens on them */
+	struct list listeners;	/* struct sock, TCP: those that listen */
 	struct list socks;	/* struct sock, sorted by id: connections */
 	bool all;		/* whatever ports --keep-connected names */
-	struct list listeners;	/* struct sock, TCP: the same, in the space */
-	bool *listens;		/* being read; on any address of this port */
 	bool talks;		/* the tree has Unix connections elsewhere */
 	struct list now, before;	/* struct meter, sorted by id */
 } found;
@@ -3375,22 +3247,51 @@ is_wildcard(const uint32_t addr[4])
 	    (addr[2] == 0 || addr[2] == htonl(0xffff));
 }
 
-/* Is s on what the tree listens on? */
+/* Does the tree listen on this port, at this address (NULL: at any)? */
 static bool
-is_served(const struct sock *s)
+is_listening(uint16_t port, const uint32_t *addr)
 {
-	const struct list *l = is_unix(s) ? &found.names : &found.listeners;
-	const struct sock *listener = l->at;
+	const struct sock *l = found.listeners.at;
 
-	if (!is_unix(s) && !found.listens[s->port])
-		return false;		/* most, at no cost */
-	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(listener[i].name, s->name) == 0 &&
-		    (is_unix(s) || (listener[i].port == s->port &&
-		    (is_wildcard(listener[i].addr) || memcmp(listener[i].addr,
-		    s->addr, sizeof(s->addr)) == 0))))
+	for (size_t i = 0; i < found.listeners.n; i++)
+		if (l[i].port == port && (addr == NULL ||
+		    is_wildcard(l[i].addr) ||
+		    memcmp(l[i].addr, addr, sizeof(l->addr)) == 0))
 			return true;
 	return false;
+}
+
+static int
+see_listening(const struct sock *s)
+{
+	struct sock *kept;
+
+	if (!is_held(s->inode))
+		return 0;
+	if ((kept = list_add(&found.listeners, sizeof(*kept))) == NULL)
+		return -1;
+	*kept = *s;
+	return 0;
+}
+
+/* Kept: what the tree holds or serves, and what may be the other end of it. */
+static int
+see_connection(const struct sock *s)
+{
+	bool held = is_held(s->inode);
+	bool served = is_unix(s) ? held && strcmp(s->name, "@") != 0 :
+	    is_listening(s->port, s->addr);
+	struct sock *kept;
+
+	if (!held && !served &&
+	    (is_unix(s) || !is_listening(s->peer_port, NULL)))
+		return 0;
+	if ((kept = list_add(&found.socks, sizeof(*kept))) == NULL)
+		return -1;
+	*kept = *s;
+	kept->held = held;
+	kept->served = served;
+	return 0;
 }
 
 static bool
@@ -3402,43 +3303,6 @@ is_wanted(const struct sock *s)
 	return found.all || opt.n_ports == 0;
 }
 
-static int
-keep_sock(struct list *l, const struct sock *s)
-{
-	struct sock *kept = list_add(l, sizeof(*kept));
-
-	if (kept == NULL)
-		return -1;
-	*kept = *s;
-	kept->held = is_held(s->inode);
-	kept->served = is_served(s);
-	return 0;
-}
-
-static int
-see_listening(const struct sock *s)
-{
-	if (s->state != LISTEN || !is_held(s->inode) || !is_wanted(s) ||
-	    is_served(s))
-		return 0;
-	if (is_unix(s))
-		return keep_sock(&found.names, s);
-	found.listens[s->port] = true;
-	return keep_sock(&found.listeners, s);
-}
-
-/* Kept: what the tree holds or serves, and what may be the other end of it. */
-static int
-see_connection(const struct sock *s)
-{
-	bool wanted = is_unix(s) ? found.all && is_held(s->inode) :
-	    found.listens[s->peer_port] || is_held(s->inode);
-
-	if (s->state != LISTEN && (wanted || is_served(s)))
-		return keep_sock(&found.socks, s);
-	return 0;
-}
-
 static bool
 has_gone(pid_t pid)
 {
@@ -3447,82 +3311,24 @@ has_gone(pid_t pid)
 	return proc_stat(pid, &p) == -1 ? errno == ESRCH : is_dead(&p);
 }
 
-static bool
-knows_space(uint64_t id)
-{
-	const struct space *space = found.spaces.at;
-
-	for (size_t i = 0; i < found.spaces.n; i++)
-		if (space[i].id == id)
-			return true;
-	return false;
-}
-
-static int
-add_space(uint64_t id, pid_t pid)
-{
-	struct space *space;
-
-	if (knows_space(id))
-		return 0;
-	if ((space = list_add(&found.spaces, sizeof(*space))) == NULL)
-		return -1;
-	space->id = id;
-	space->pid = pid;
-	return 0;
-}
-
 /*
- * What the tree's processes hold, and where they live.  0, or the pid of one
- * that can't be looked into; a leader that ended before its threads shows none.
+ * What the tree's processes hold.  0, or the pid of one that can't be looked
+ * into; a leader that ended before its threads shows none.
  */
 static pid_t
 find_inodes(const struct list *t)
 {
-	uint64_t id;
-
-	found.spaces.n = found.inodes.n = 0;
-	if (socket_space(self.pid, &id) == -1 || add_space(id, 0) == -1)
-		return self.pid;
+	found.inodes.n = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct proc *p = row(t, i);
 
 		if (p->in_tree && !is_dead(p) && (p->state == 'Z' ||
-		    socket_space(p->pid, &id) == -1 ||
-		    socket_inodes(p->pid, &found.inodes) == -1 ||
-		    add_space(id, p->pid) == -1) && !has_gone(p->pid))
+		    socket_inodes(p->pid, &found.inodes) == -1) &&
+		    !has_gone(p->pid))
 			return p->pid;
 	}
 	sort(&found.inodes, sizeof(uint64_t));
 	return 0;
-}
-
-static int
-see_accepted(const struct sock *s)
-{
-	if (s->state != ESTABLISHED || !is_held(s->inode) || !is_served(s))
-		return 0;
-	return keep_sock(&found.socks, s);
-}
-
-/*
- * A Unix connection is listed where the process lives that connected, which may
- * be anywhere.  Another tree may have bound the same path: only what ours has
- * accepted is ours.  Who can't be looked into is not known to be there.
- */
-static void
-find_accepted(const struct list *t)
-{
-	uint64_t id;
-
-	for (size_t i = 0; i < t->n && found.names.n > 0; i++) {
-		const struct proc *p = row(t, i);
-
-		if (!p->in_tree && socket_space(p->pid, &id) == 0 &&
-		    !knows_space(id) &&
-		    socket_rows(p->pid, id, NAMED, see_accepted) == 0)
-			add_space(id, p->pid);
-	}
 }
 
 /* The two ends of a TCP connection have the same id, so they are neighbours. */
@@ -3539,30 +3345,15 @@ pair_ends(void)
 		}
 }
 
-/*
- * Our own namespace comes last: a Unix connection is listed where the process
- * lives that connected, the socket that listens where its maker does.
- */
 static pid_t
 find_sockets(const struct list *t, enum rows rows)
 {
 	pid_t doubt = find_inodes(t);
 
-	if (found.listens == NULL &&
-	    (found.listens = calloc(UINT16_MAX + 1, 1)) == NULL)
-		return self.pid;
-	found.names.n = found.socks.n = 0;
-	for (size_t i = found.spaces.n; i-- > 0 && doubt == 0;) {
-		const struct space *in = (struct space *)found.spaces.at + i;
-
-		memset(found.listens, false, UINT16_MAX + 1);
-		found.listeners.n = 0;
-		if (socket_rows(in->pid, in->id, LISTENING, see_listening) ||
-		    socket_rows(in->pid, in->id, rows, see_connection))
-			doubt = in->pid ? in->pid : self.pid;
-	}
-	if (doubt == 0)
-		find_accepted(t);
+	found.listeners.n = found.socks.n = 0;
+	if (doubt == 0 && (socket_rows(LISTENING, see_listening) == -1 ||
+	    socket_rows(rows, see_connection) == -1))
+		doubt = self.pid;
 	pair_ends();
 	return doubt;
 }
@@ -3578,7 +3369,8 @@ find_outsider(uint64_t id)
 	const struct sock *first = NULL;
 
 	for (; s < end; s++) {
-		if (!s->served || s->state != ESTABLISHED || is_held(s->peer))
+		if (!s->served || !is_wanted(s) || s->state != ESTABLISHED ||
+		    is_held(s->peer))
 			continue;
 		if (s->id == id)
 			return s;
@@ -3632,7 +3424,7 @@ static int see_nothing(const struct sock *s) { (void)s; return 0; }
 static bool
 sockets_usable(void)
 {
-	return self.listed && socket_rows(0, 0, LISTENING, see_nothing) == 0;
+	return self.listed && socket_rows(CONNECTED, see_nothing) == 0;
 }
 
 static bool
