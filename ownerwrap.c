@@ -274,7 +274,7 @@ static struct {		/* what was asked for */
 	int n_ports;			/* 0 = all */
 	int signal;
 	int scope, leftovers;		/* an enum scope, an enum leftovers */
-	const char *keep_if, *share, *pid_file, *unique;
+	const char *keep_if, *share, *unique;
 	const char *sweeps[SWEEPS_MAX];
 	int n_sweeps;
 	bool find_orphans;
@@ -377,15 +377,7 @@ static struct {		/* --share */
 	size_t n;
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
 
-static char *pid_path, *unique_path;
-
-static struct {		/* --pid-file */
-	int fd;
-	char text[32];		/* what we have last written */
-	pid_t pid;		/* and its number */
-	int64_t end_ms;		/* how long to wait for one that stops; or 0 */
-	bool older;		/* --unique: who has it will be told to stop */
-} pid_file = { .fd = -1 };
+static char *unique_path;
 
 static struct {		/* --unique */
 	int fd;			/* one only: any close() ends the locks */
@@ -3138,14 +3130,13 @@ close_all_but(const int *keep, int n)
 static void
 drop_inherited(void)
 {
-	int keep[10 + OWNERS_MAX], n = 0;
+	int keep[9 + OWNERS_MAX], n = 0;
 
 	if (self.role != SUPERVISOR)
 		share.listen_fd = -1;
 	keep[n++] = share.lock_fd;
 	keep[n++] = share.listen_fd;
 	keep[n++] = share.hold;
-	keep[n++] = pid_file.fd;
 	keep[n++] = unique.fd;
 	keep[n++] = self.peer;
 	keep[n++] = self.signals[0];
@@ -3650,7 +3641,7 @@ is_idle(const struct list *t, bool no_outsiders, char *seen, size_t size)
 }
 
 /* ======================================================================== */
-/* 10 files: names and locks, the pid file, one per owner, what is stale    */
+/* 10 files: names and locks, one per owner, what is stale                  */
 /* ======================================================================== */
 
 #define WHY_SIZE	(LINE_SIZE / 2)
@@ -3766,10 +3757,10 @@ is_lock(int fd, const char *path)
  * why says what is wrong.
  */
 static int
-open_file(const char *path, int create, mode_t mode, char why[WHY_SIZE])
+open_file(const char *path, int create, char why[WHY_SIZE])
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
-	    O_NOCTTY | create, mode);
+	    O_NOCTTY | create, 0600);
 	struct stat st;
 
 	why[0] = '\0';
@@ -3789,10 +3780,10 @@ open_file(const char *path, int create, mode_t mode, char why[WHY_SIZE])
 }
 
 static int
-open_lock(const char *path, int create, mode_t mode)
+open_lock(const char *path, int create)
 {
 	char why[WHY_SIZE];
-	int fd = open_file(path, create, mode, why);
+	int fd = open_file(path, create, why);
 
 	if (why[0] != '\0')
 		refuse(NOT_STARTED, "%s", why);
@@ -3808,70 +3799,6 @@ lock_file(int fd, const char *path)
 	if (errno != EWOULDBLOCK && errno != EINTR)
 		refuse(NOT_STARTED, "lock %s: %s", path, strerror(errno));
 	return false;
-}
-
-/* --- the pid file ------------------------------------------------------- */
-/*
- * Its lock is held by front and supervisor, and is the truth.  The number is
- * for people: of the front, or of who is left of us.  One who stops says so,
- * and is waited for.
- */
-
-/* Empty, or a number, whatever it is.  What else there is may be dear. */
-static bool
-is_pid_file(int fd)
-{
-	char text[32] = "";
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-	const char *end = text + strspn(text, "0123456789");
-
-	if (strncmp(end, " stopping", strlen(" stopping")) == 0)
-		end += strlen(" stopping");
-	return n == (ssize_t)strlen(text) && n < (ssize_t)sizeof(text) - 1 &&
-	    strcmp(*end == '\n' ? end + 1 : end, "") == 0;
-}
-
-static bool
-check_pid_file(int fd, const char *path, char why[WHY_SIZE])
-{
-	return is_pid_file(fd) ||
-	    no_place(why, "%s: is there, and no pid file", path);
-}
-
-/* "4711" or "4711 stopping".  0 if there is no number. */
-static pid_t
-read_pid(int fd, bool *stopping)
-{
-	char text[32] = "";
-	size_t digits;
-	uint64_t pid;
-
-	if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
-		return 0;
-	digits = strspn(text, "0123456789");
-	*stopping = strcmp(text + digits, " stopping\n") == 0;
-	return parse_number(text, digits, 1, INT_MAX, &pid) ? (pid_t)pid : 0;
-}
-
-/* Whoever reads meanwhile finds nothing, which is waited for, or all of it. */
-static void
-mark_pid_file(bool stopping)
-{
-	char text[sizeof(pid_file.text)];
-	int n;
-
-	if (pid_file.fd == -1)
-		return;
-	pid_file.pid = self.role == SUPERVISOR && !self.alone &&
-	    self.peer != -1 ? self.front : self.pid;
-	n = snprintf(text, sizeof(text), "%d%s\n", (int)pid_file.pid,
-	    stopping ? " stopping" : "");
-	if (strcmp(text, pid_file.text) == 0)
-		return;
-	memcpy(pid_file.text, text, sizeof(text));
-	if (ftruncate(pid_file.fd, 0) == -1 ||
-	    pwrite(pid_file.fd, text, (size_t)n, 0) != n)
-		say(DEFAULT, "%s: %s", pid_path, strerror(errno));
 }
 
 /* --- one server per owner ----------------------------------------------- */
@@ -3907,14 +3834,6 @@ locker_of(int byte)
 
 	return fcntl(unique.fd, F_GETLK, &l) == -1 || l.l_type == F_UNLCK ? 0 :
 	    l.l_pid > 0 ? l.l_pid : -1;
-}
-
-/* Has it the place that we want? */
-static bool
-is_older(pid_t pid)
-{
-	return unique.fd != -1 && pid != 0 && (pid == locker_of(FRONT_BYTE) ||
-	    pid == locker_of(SUPERVISOR_BYTE));
 }
 
 /* Is it the one that waits for our place? */
@@ -3986,88 +3905,21 @@ ask_older(int byte)
 		close(fd);
 }
 
-/* --- whose turn it is --------------------------------------------------- */
-
-/* The most that the one before can take, if it was given the same times. */
-static int64_t
-stop_bound_ms(void)
-{
-	return opt.kill_after_ms == FOREVER ? FOREVER :
-	    opt.grace_ms + 2 * opt.kill_after_ms + FORCE_MS;
-}
-
-/* Is it ours?  The oldest wins; one that stops or was just made ends soon. */
-static bool
-take_pid_file(void)
-{
-	int fd = open_lock(pid_path, O_CREAT, 0644);
-	bool stopping = false, removed;
-	char who[64], why[WHY_SIZE];
-	pid_t pid;
-
-	if (lock_file(fd, pid_path)) {
-		if (!check_pid_file(fd, pid_path, why))
-			refuse(NOT_STARTED, "%s", why);
-		pid_file.fd = fd;
-		if (ftruncate(fd, 0) == -1)
-			refuse(NOT_STARTED, "lock %s: %s", pid_path,
-			    strerror(errno));
-		return true;
-	}
-	pid = read_pid(fd, &stopping);
-	removed = !is_lock(fd, pid_path);
-	close(fd);
-	pid_file.older = is_older(pid);
-	if (removed || pid_file.older)	/* by who has just ended, or will */
-		return false;
-	if (pid_file.end_ms == 0) {
-		pid_file.end_ms = stop_bound_ms();
-		if (pid_file.end_ms != FOREVER)
-			pid_file.end_ms += now_ms();
-		if (stopping)
-			say(VERBOSE, "%s: waiting for %s, which stops",
-			    pid_path, label_of(pid, who));
-	}
-	if ((stopping || pid == 0) && (pid_file.end_ms == FOREVER ||
-	    now_ms() < pid_file.end_ms))
-		return false;
-	refuse(NOT_STARTED, "%s: held by %s%s: not started", pid_path,
-	    pid == 0 ? "another program" : label_of(pid, who),
-	    stopping ? ", which does not end" : "");
-}
-
-/* Where one is wanted: is it ours by now? */
-static bool
-has_pid_file(void)
-{
-	return pid_path == NULL || pid_file.fd != -1 || take_pid_file();
-}
-
-/*
- * May we start?  The older one is stopped first, but not before the pid file is
- * ours, or will be with its end; nobody is asked by one that is refused.
- */
+/* May we start?  The older one is stopped first. */
 static bool
 take_turn(void)
 {
-	bool waits;
-
 	if (unique.fd == -1)
-		unique.fd = open_lock(unique_path, O_CREAT, 0600);
-	waits = !has_pid_file() && !pid_file.older;
+		unique.fd = open_lock(unique_path, O_CREAT);
 	if (!unique.newest &&
 	    !(unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1))) {
 		ask_older(NEWEST_BYTE);
 		return false;
 	}
-	if (waits)
-		return false;
 	if (!lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
 		ask_older(SUPERVISOR_BYTE);
 		return false;
 	}
-	if (pid_path != NULL && pid_file.fd == -1)
-		return false;	/* it has just ended */
 	if (is_lock(unique.fd, unique_path))
 		return lock_bytes(F_UNLCK, SUPERVISOR_BYTE, 2);
 	close(unique.fd);
@@ -4095,25 +3947,12 @@ hash_owners(void)
 	return sum;
 }
 
-/* Our number; on a full disk none could be written. */
-static bool
-has_our_pid(void)
-{
-	bool stopping;
-	pid_t pid = read_pid(pid_file.fd, &stopping);
-
-	return pid == pid_file.pid || (pid == 0 && is_pid_file(pid_file.fd));
-}
-
 /* What is still ours goes while it is locked: at the very end. */
 static void
 release_files(void)
 {
 	if (self.role == FRONT && self.supervisor > 0)
 		return;		/* the supervisor's to do */
-	if (pid_file.fd != -1 && is_lock(pid_file.fd, pid_path) &&
-	    has_our_pid())
-		unlink(pid_path);
 	if (unique.fd != -1 && self.role != HOLDER &&
 	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
 		unlink(unique_path);
@@ -4407,7 +4246,6 @@ say_orphaned(void)
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
-	mark_pid_file(true);
 	plan(opt.grace_ms, what, sizeof(what));
 	if (opt.share != NULL)
 		say(ORPHANED, "nobody holds %s%s; stopping %s (%s)",
@@ -4556,8 +4394,6 @@ enter(enum phase next)
 	self.timer[T_LOOK] = FOREVER;
 	if (next != GRACE)
 		stop_asking();
-	if (next != GRACE && next != OVER)
-		mark_pid_file(in_ladder());
 	if (next >= ASKED)
 		self.timer[T_IDLE] = FOREVER;
 	switch (next) {
@@ -4616,7 +4452,6 @@ leave_front(void)
 		list_owners(list, sizeof(list), OWNERS_SHORT);
 		set_title(list);
 	}
-	mark_pid_file(false);
 	leave_stderr();
 }
 
@@ -4625,7 +4460,6 @@ static void
 lose_front(void)
 {
 	self.alone = self.unowned = true;
-	mark_pid_file(false);
 	leave_stderr();
 	if (self.phase != GRACE)
 		enter(GRACE);
@@ -5167,7 +5001,6 @@ kept(const char *why)
 	if (why != NULL) {
 		if (strcmp(why, keeper.why) != 0)
 			say(DEFAULT, "no owner left, kept: %s", why);
-		mark_pid_file(false);
 		snprintf(keeper.why, sizeof(keeper.why), "%s", why);
 		keeper.no_since_ms = 0;
 		self.again = false;
@@ -5775,7 +5608,7 @@ connect_share(void)
 static int
 lock_share(bool make)
 {
-	int fd = open_lock(share.lock, make ? O_CREAT : 0, 0600);
+	int fd = open_lock(share.lock, make ? O_CREAT : 0);
 
 	if (fd == -1)
 		return -1;
@@ -6054,7 +5887,7 @@ static void
 become_pair(int pair[2])
 {
 	int keep[] = { share.lock_fd, share.listen_fd, opt.log_fd,
-	    pid_file.fd, self.null_fd };
+	    self.null_fd };
 
 	self.role = FRONT;
 	self.pid = getpid();
@@ -6103,9 +5936,7 @@ start_pair(int pair[2])
 		    strerror(errno));
 	close(share.lock_fd);
 	close(share.listen_fd);
-	if (pid_file.fd != -1)
-		close(pid_file.fd);
-	share.lock_fd = share.listen_fd = pid_file.fd = -1;
+	share.lock_fd = share.listen_fd = -1;
 	share.started = true;
 	share.since_ms = now_ms();
 	release_signals();
@@ -6183,12 +6014,6 @@ try_attach(void)
 			say(VERBOSE, "%s: waiting for a server that starts or "
 			    "ends", share.path);
 		share.waits = true;
-		set_timer(T_TRY, TRY_MS);
-		return;
-	}
-	if (!has_pid_file()) {
-		close(share.lock_fd);
-		share.lock_fd = -1;
 		set_timer(T_TRY, TRY_MS);
 		return;
 	}
@@ -6351,7 +6176,7 @@ try_start(void)
 	self.timer[T_TRY] = FOREVER;
 	if (opt.share != NULL)
 		try_attach();
-	else if (unique_path != NULL ? !take_turn() : !has_pid_file())
+	else if (!take_turn())
 		set_timer(T_TRY, TRY_MS);
 	else
 		self.phase = OVER;	/* of this loop: main goes on */
@@ -6914,9 +6739,6 @@ static const struct option options[] = {
 	{ 0, "unique", "NAME", false, set_name,
 	    "a name without a slash",
 	    "one server per owner: stop the older one", TO(opt.unique) },
-	{ 0, "pid-file", "NAME|PATH", false, set_file,
-	    "a name, or the path of a file",
-	    "one server per file; a held one is 125", TO(opt.pid_file) },
 	{ 0, "sweep", "PATTERN", false, set_sweep,
 	    "a path with {pid} once, in its last part; 64 at most",
 	    "first unlink files whose {pid} is dead", NOWHERE },
@@ -7271,24 +7093,8 @@ is_socket_place(const char *value, char why[WHY_SIZE])
 	    !can_be_made(path, why) || !is_free_or_ours(path, why))
 		return false;
 	snprintf(lock, sizeof(lock), "%s.lock", path);
-	if ((fd = open_file(lock, 0, 0, why)) != -1)
+	if ((fd = open_file(lock, 0, why)) != -1)
 		close(fd);
-	return why[0] == '\0';
-}
-
-static bool
-is_pid_place(const char *value, char why[WHY_SIZE])
-{
-	char path[PATH_MAX];
-	int fd;
-
-	if (!find_path(value, ".pid", path, sizeof(path), why) ||
-	    !can_be_made(path, why))
-		return false;
-	if ((fd = open_file(path, 0, 0, why)) != -1) {
-		check_pid_file(fd, path, why);
-		close(fd);
-	}
 	return why[0] == '\0';
 }
 
@@ -7321,9 +7127,6 @@ check_share(void)
 	if (opt.share != NULL && !has_place("share", opt.share,
 	    is_socket_place))
 		opt.share = NULL;
-	if (opt.pid_file != NULL && !has_place("pid-file", opt.pid_file,
-	    is_pid_place))
-		opt.pid_file = NULL;
 	if (opt.unique != NULL && !has_place("unique", opt.unique,
 	    is_unique_place))
 		opt.unique = NULL;
@@ -7553,8 +7356,6 @@ find_files(void)
 			refuse(NOT_STARTED, "%s", why);
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 	}
-	if (opt.pid_file != NULL)
-		pid_path = path_of(opt.pid_file, ".pid");
 	if (opt.unique == NULL)
 		return;
 	snprintf(lock, sizeof(lock), ".%016jx.lock",
@@ -7670,7 +7471,6 @@ static void
 start_supervisor(int pair[2])
 {
 	self.front = self.pid;
-	mark_pid_file(false);
 	self.adopts = self.front_adopts = may_adopt();
 	will = mmap(NULL, sizeof(*will), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -7711,7 +7511,7 @@ main(int argc, char **argv)
 	open_owners();
 	open_channels(pair);
 	catch_signals();
-	if (opt.share != NULL || opt.unique != NULL || opt.pid_file != NULL)
+	if (opt.share != NULL || opt.unique != NULL)
 		wait_turn(pair);
 	start_supervisor(pair);
 	loop();

@@ -62,7 +62,6 @@ lines() {
 		--signal=HU|HUP
 		--log |file1
 		--log=fi|file1
-		--pid-file fi|file1
 		--share fi|file1
 		--sweep fi|file1
 		--grace |-

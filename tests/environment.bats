@@ -120,7 +120,6 @@ dead_pid() {
 	ignored LEFTOVERS keep "$RIGHT_LEFTOVERS"
 	ignored LOG none/log "$RIGHT_LOG"
 	ignored SHARE dir/ 'a name, or the path of a socket'
-	ignored PID_FILE dir/ 'a name, or the path of a file'
 	ignored UNIQUE a/b 'a name without a slash'
 	ignored SWEEP 'x.{pid}{pid}' 'a path with {pid} once, in its last part; 64 at most'
 	ignored ORPHANS '(' 'an extended regular expression'
@@ -131,7 +130,7 @@ dead_pid() {
 
 @test "environment: a path that can't work here is ignored, an option's is refused" {
 	local name value why="directory $PWD/none: No such file or directory"
-	for name in SHARE PID_FILE; do
+	for name in SHARE; do
 		for value in none/x "$(printf %05000d 0)"; do
 			run --separate-stderr env OWNERWRAP_$name="$value" "$OW" true
 			expect_status 0
@@ -142,7 +141,6 @@ dead_pid() {
 		[ $name = SHARE ] || why="$PWD/none/x: No such file or directory"
 		expect_said "ownerwrap[true]: OWNERWRAP_$name=none/x: ignored, can't work here: $why"
 	done
-	run -125 "$OW" --pid-file none/x true
 	run -125 "$OW" --share none/x true
 }
 
@@ -169,29 +167,16 @@ no_place() {
 	no_place SHARE "$(printf '%0100d' 0)" '0*: too long: 102 bytes at most, with its directory'
 	mkdir s.lock
 	no_place SHARE ./s 'lock .*/s\.lock: Is a directory'
-	no_place PID_FILE ./file '.*/file: is there, and no pid file'
-	no_place PID_FILE ./fifo ".*/fifo: is there, and no file of this user's alone"
-	no_place PID_FILE ./dir 'lock .*/dir: Is a directory'
 	no_place UNIQUE "$(printf '%0240d' 0)" '.*: File name too long'
 	XDG_RUNTIME_DIR=$PWD/none no_place UNIQUE x 'directory .*/none/ownerwrap: No such file or directory'
 	XDG_RUNTIME_DIR=$PWD/none no_place SHARE x 'directory .*/none/ownerwrap: No such file or directory'
 	mkdir run
 	ln -s "$PWD/dir" run/ownerwrap
-	XDG_RUNTIME_DIR=$PWD/run no_place PID_FILE x "$open"
+	XDG_RUNTIME_DIR=$PWD/run no_place SHARE x "$open"
 	assert_equal "$(cat file)" precious
 	[ "$(id -u)" != 0 ] || return 0
 	chmod 500 dir
-	no_place PID_FILE dir/x '.*/dir/x: Permission denied'
 	no_place SHARE dir/x '.*/dir/x.*: Permission denied'
-}
-
-@test "environment: what can work there does" {
-	printf '4711\n' >t.pid
-	OWNERWRAP_PID_FILE=./t.pid ow cat t.pid
-	expect_match '^[0-9]+$'
-	[ "$output" != 4711 ]
-	OWNERWRAP_PID_FILE=./new.pid ow cat new.pid
-	expect_match '^[0-9]+$'
 }
 
 @test "environment: a malformed interval is one line as well" {
@@ -242,6 +227,7 @@ no_place() {
 @test "environment: what has no value has no variable, unknown ones are ignored, named under -v" {
 	export OWNERWRAP_QUIET=1 OWNERWRAP_VERBOSE=1 OWNERWRAP_ANY=x \
 		OWNERWRAP_HELP=1 OWNERWRAP_FROBNICATE=x OWNERWRAP_=x \
+		OWNERWRAP_PID_FILE=./dir/ \
 		OWNERWRAP_grace=x OWNERWRAP_OWNER_PID_=x
 	ow -- sh -c 'exit 3'
 	expect_status 3

@@ -131,18 +131,15 @@ whole() {
 	true &
 	wait "$!"
 	touch "a.$!"
-	ow -q --log out.log --sweep 'a.{pid}' --pid-file ./t.pid true
+	ow -q --log out.log --sweep 'a.{pid}' true
 	expect_status 0
 	expect_said ''
 	assert_lines out.log ": swept 1 file: a\.\{pid\}\$" 1
 	whole out.log
-	exec 7>t.pid
-	flock 7
-	echo 4711 >&7
-	ow -q --log out.log --pid-file ./t.pid true
-	exec 7>&-
+	: >t.sock
+	ow -q --log out.log --share ./t.sock true
 	expect_status 125
-	assert_lines out.log '/t\.pid: held by 4711.*: not started$' 1
+	assert_lines out.log '/t\.sock: is there, and no socket of this user$' 1
 }
 
 @test "log: 200 messages of one process are in the order in which they were said" {

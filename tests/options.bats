@@ -322,7 +322,7 @@ W='ownerwrap[touch]:'
 	export XDG_RUNTIME_DIR=$PWD
 	local option
 	for option in --max-idle=1h --keep-connected --keep-if=true --unique=u \
-		--pid-file=p '--sweep=./x.{pid}' --orphans=nobody; do
+		'--sweep=./x.{pid}' --orphans=nobody; do
 		run sh -c 'ulimit -s 64; exec "$@"' - "$OW" "$option" -g 0 -- \
 			sh -c 'exit 3'
 		expect_status 3

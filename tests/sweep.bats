@@ -60,13 +60,10 @@ kept() {
 	kept run
 
 	files run2
-	exec 7>pid
-	flock 7
-	echo 4711 >pid
-	ow --sweep 'run2/srv-{pid}.json' --pid-file ./pid touch started
+	: >sock
+	ow --sweep 'run2/srv-{pid}.json' --share ./sock touch started
 	expect_status 125
-		exec 7>&-
-expect_said_match 'swept 8 files'
+	expect_said_match 'swept 8 files'
 	kept run2
 
 	files run3

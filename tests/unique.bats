@@ -628,64 +628,6 @@ any_alive() {
 	nothing_left
 }
 
-@test "unique: a start that its pid file refuses leaves the older one alone" {
-	new_owner
-	start "$OW" --pid-file ./t.pid -p "$OWNER" sleep 300
-	other=$PID
-	until_true '[ "$(cat t.pid)" = "'"$other"'" ]'
-	new_owner
-	older --
-	ow --unique x -p "$OWNER" --pid-file ./t.pid -- touch started
-	expect_status 125
-	expect_said_match "/t\.pid: held by $other \(.*\): not started\$"
-	[ ! -e started ]
-	lives_on 200 "$A_SERVER"
-	assert_lines old '^TERM' 0
-	stop "$A"
-	# Nor is one ended that waits.
-	older -k 30 -- -t 1000
-	unique new --
-	b=$FRONT
-	asks "$A_SUPERVISOR"
-	ow --unique x -p "$OWNER" --pid-file ./t.pid -- touch started
-	expect_status 125
-	up new
-	stop "$b"
-	kill "$other"
-	finish "$other"
-	nothing_left
-}
-
-@test "unique: one that waits for its pid file ends by TERM when a newer one comes" {
-	start "$OW" --pid-file ./t.pid -p "$OWNER" -k 2 -s INT -- server -l first -t 1000
-	other=$PID
-	await_line first '^ready'
-	kill -INT "$other"
-	until_true 'grep -q stopping t.pid'
-	unique b --pid-file ./t.pid --
-	b=$FRONT
-	await_line "$ERR" ': waiting for '
-	unique c --pid-file ./t.pid --
-	ended "$b" 143
-	up c
-	[ ! -e b ]
-	finish "$other"
-	stop "$FRONT"
-	nothing_left
-}
-
-@test "unique: with --pid-file a restart takes the file over" {
-	older --pid-file ./t.pid --
-	assert_equal "$(cat t.pid)" "$A"
-	unique new --pid-file ./t.pid --
-	up new
-	ended "$A" 0
-	assert_equal "$(cat t.pid)" "$FRONT"
-	stop "$FRONT"
-	[ ! -e t.pid ]
-	nothing_left
-}
-
 @test "unique: an owner by descriptor is watched as without it" {
 	mkfifo fifo
 	sleep 300 3>&- >fifo &

@@ -158,7 +158,6 @@ await variables-up | (
 	export OWNERWRAP_LOG="$reports/variables-log"
 	export OWNERWRAP_KEEP_CONNECTED=x OWNERWRAP_KEEP_IF=false
 	export OWNERWRAP_MAX_IDLE=300 OWNERWRAP_UNIQUE=variables
-	export OWNERWRAP_PID_FILE="$reports/variables-pid"
 	export OWNERWRAP_SWEEP="$reports/{pid}.lock" OWNERWRAP_ORPHANS='('
 	wrap variables sh -c "$stays" "$reports/variables-up"
 )
@@ -196,16 +195,6 @@ verdict newer $? 3 2 "--unique: the newer server"
 wait $!
 verdict older $? 143 2 "--unique: the older server"
 let_go unique
-
-owner held
-wrap held -p "$owner" --grace 0 --pid-file "$reports/held-pid" -- \
-	sh -c "$stays" "$reports/held-up" &
-await held-up
-wrap second --pid-file "$reports/held-pid" -- true
-verdict second $? 125 1 "--pid-file: it is held"
-let_go held
-wait $!
-verdict held $? 124 2 "--pid-file: who holds it"
 
 : >"$reports/$dead.lock"
 : >"$reports/$$.lock"

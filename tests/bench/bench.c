@@ -810,7 +810,7 @@ static const char *const idle_options[] = {
 	"--grace 0.1", "--kill-after 0.1", "--signal INT", "--scope process",
 	"--scope tree", "--leftovers wait", "--leftovers leave",
 	"--interval 0.01", "--keep-connected", "--keep-if true",
-	"--share bench --grace 0", "--unique bench", "--pid-file bench",
+	"--share bench --grace 0", "--unique bench",
 	"--sweep %d/*.{pid}", "--orphans nobody",
 	"--log %d/log", "--quiet", "--verbose"
 };
