@@ -164,6 +164,13 @@ enum reason {
 	SUPERVISOR_KILLED	/* the front stands in */
 };
 
+enum front_is {		/* to the supervisor */
+	THERE,
+	AWAY,		/* it left with the status: --leftovers leave */
+	LOST,		/* killed, and a keeper is asked: no owner counts */
+	KILLED		/* no step takes longer than KILLED_MS */
+};
+
 enum scope { SCOPE_SESSION, SCOPE_PROCESS, SCOPE_TREE };
 enum leftovers { LEFTOVERS_STOP, LEFTOVERS_WAIT, LEFTOVERS_LEAVE };
 enum level { VERBOSE, DEFAULT, ORPHANED, REFUSED };
@@ -298,11 +305,8 @@ static struct {		/* this process */
 	int status;		/* the server's, or NO_STATUS */
 	int64_t timer[TIMERS], phase_ms, phase_since_ms;
 	bool again;		/* this phase had its time a second time */
-	bool hurry;		/* the front was killed: KILLED_MS at most */
-	bool alone;		/* no front: --leftovers leave, keepers */
-	bool unowned;		/* the front was killed: no owner counts */
+	enum front_is front_is;
 	bool child;		/* SIGCHLD came */
-	bool early;		/* the server ended before the ladder began */
 	pid_t asker;		/* who sent a signal to the supervisor alone */
 	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
 	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
@@ -326,7 +330,6 @@ static volatile struct {
 	pid_t server;		/* written by itself before its exec */
 	pid_t keeper;		/* --keep-if runs, or 0 */
 	enum reason reason;	/* why the ladder has begun */
-	bool early;		/* ... after the server's end */
 	bool ended;		/* all is done, status is the last word */
 	int status;
 } *will;
@@ -2533,7 +2536,7 @@ orphaned(void)
 		return n_owners == 0;	/* those gone were dropped */
 	for (int i = 0; i < n_owners; i++)
 		gone += owners[i].gone;
-	return self.unowned ||
+	return self.front_is == LOST ||
 	    (n_owners > 0 && (opt.any ? gone > 0 : gone == n_owners));
 }
 
@@ -2989,7 +2992,7 @@ name_who_is_left(void)
 static int
 final_status(void)
 {
-	if ((self.reason == OWNER_GONE || self.reason == IDLE) && !self.early)
+	if (self.reason == OWNER_GONE || self.reason == IDLE)
 		return NO_OWNER;
 	return self.status == NO_STATUS ? NOT_STARTED : self.status;
 }
@@ -4183,7 +4186,7 @@ in_ladder(void)
 static int64_t
 step_ms(enum phase step)
 {
-	if (!self.hurry)
+	if (self.front_is != KILLED)
 		return opt.kill_after_ms;
 	if (opt.kill_after_ms == FOREVER)
 		return step == ASKED ? KILLED_MS : FOREVER;
@@ -4203,7 +4206,7 @@ static void
 plan(int64_t wait_ms, char *buf, size_t size)
 {
 	char name[16], a[32], b[32], c[32];
-	int64_t kill = self.hurry ? step_ms(TOLD) : opt.kill_after_ms;
+	int64_t kill = step_ms(TOLD);
 	int n = snprintf(buf, size, "%s %s%s", signal_name(opt.signal, name),
 	    wait_ms > 0 ? "in " : "now",
 	    wait_ms > 0 ? seconds(wait_ms, a) : "");
@@ -4250,7 +4253,7 @@ say_orphaned(void)
 	if (opt.share != NULL)
 		say(ORPHANED, "nobody holds %s%s; stopping %s (%s)",
 		    share.path, kept, server_label(who), what);
-	else if (self.unowned)
+	else if (self.front_is == LOST)
 		say(ORPHANED, "the front was killed%s; stopping %s (%s)", kept,
 		    server_label(who), what);
 	else if (owners[0].parent && lived < SHORT_MS && kept[0] == '\0')
@@ -4267,7 +4270,7 @@ say_orphaned(void)
 
 /* Why the ladder begins; a missing owner was said before the grace, if any. */
 static void
-say_reason(void)
+say_reason(enum reason reason)
 {
 	static const struct { enum level level; const char *why; } reasons[] = {
 		[FRONT_KILLED] = { DEFAULT, "the front was killed" },
@@ -4279,52 +4282,49 @@ say_reason(void)
 	};
 	char what[128], who[32], newer[64];
 
-	if (self.reason == OWNER_GONE && self.role == SUPERVISOR &&
+	if (reason == OWNER_GONE && self.role == SUPERVISOR &&
 	    opt.grace_ms == 0 && !has_keepers())
 		say_orphaned();
 	plan(0, what, sizeof(what));
-	if (self.reason == SUPERVISOR_ASKED && is_newest(self.asker))
+	if (reason == SUPERVISOR_ASKED && is_newest(self.asker))
 		say(DEFAULT, "a newer start, %s, takes its place; stopping %s "
 		    "(%s)", label_of(self.asker, newer), server_label(who),
 		    what);
-	else if (reasons[self.reason].why != NULL)
-		say(reasons[self.reason].level, "%s; stopping %s (%s)",
-		    reasons[self.reason].why, server_label(who), what);
+	else if (reasons[reason].why != NULL)
+		say(reasons[reason].level, "%s; stopping %s (%s)",
+		    reasons[reason].why, server_label(who), what);
 	if (opt.scope != SCOPE_PROCESS && !self.listed && !self.own_group)
 		say(DEFAULT, "no usable /proc: server alone is stopped");
 }
 
-/* The one way into the ladder.  The first reason stays the reason. */
+/*
+ * The one way into the ladder.  The first reason stays the reason, and a
+ * stand-in may have been told one; for the status it is the server's own end,
+ * if that came first.
+ */
 static void
 begin(enum reason reason)
 {
 	bool ended = server.ended;
 
-	if (reason == FRONT_KILLED) {
-		self.hurry = true;
-		if (in_ladder() && step_ms(self.phase) != FOREVER)
-			self.timer[T_PHASE] = shorter(self.timer[T_PHASE],
-			    now_ms() + step_ms(self.phase));
-	}
+	if (reason == FRONT_KILLED && in_ladder() &&
+	    step_ms(self.phase) != FOREVER)
+		self.timer[T_PHASE] = shorter(self.timer[T_PHASE],
+		    now_ms() + step_ms(self.phase));
 	if (in_ladder())
 		return;
 	if (!close_door(reason == OWNER_GONE)) {	/* somebody came */
-		enter(server.ended ? LEFT : RUNNING);
+		enter(ended ? LEFT : RUNNING);
 		return;
 	}
-	if (self.reason == NONE) {	/* a stand-in may have been told one */
-		self.reason = reason;
-		self.early = server.ended;
-	}
-	if (self.role == SUPERVISOR) {
-		will->early = self.early;
-		will->reason = self.reason;
-	}
+	if (self.reason != NONE)
+		reason = self.reason;
+	self.reason = will->reason = ended ? SERVER_LEFT : reason;
 	if (ended)
-		say_reason();
+		say_reason(reason);
 	enter(opt.signal == SIGKILL ? FORCED : ASKED);
 	if (!ended)		/* first the signal, then the words */
-		say_reason();
+		say_reason(reason);
 }
 
 /* Step 1.  What the server has had a moment ago is not said twice. */
@@ -4439,7 +4439,7 @@ leave_front(void)
 {
 	char list[256];
 
-	self.alone = true;
+	self.front_is = AWAY;
 	tell_peer(NOTE_LEAVE, self.status);
 	if (n_owners > 0 && owners[0].parent) {	/* of a chain the topmost */
 		for (; n_owners > 1; n_owners--) {
@@ -4459,7 +4459,7 @@ leave_front(void)
 static void
 lose_front(void)
 {
-	self.alone = self.unowned = true;
+	self.front_is = LOST;
 	leave_stderr();
 	if (self.phase != GRACE)
 		enter(GRACE);
@@ -5443,7 +5443,6 @@ stand_in(void)
 	server.pid = will->server;
 	keeper.pid = will->keeper;
 	self.reason = will->reason;
-	self.early = will->early;
 	if (server.pid == 0)
 		refuse(NOT_STARTED, "the supervisor was killed before the "
 		    "server was started");
@@ -6236,14 +6235,16 @@ on_peer(void)
 	close(self.peer);
 	self.peer = -1;
 	self.front_stops = 0;
-	if (self.role == SUPERVISOR && !self.alone && has_keepers() &&
+	if (self.role == FRONT)
+		lose_supervisor();
+	else if (self.front_is == THERE && has_keepers() &&
 	    opt.share == NULL && !in_ladder())
 		lose_front();
-	else if (self.role == SUPERVISOR && !self.alone) {
+	else if (self.front_is == THERE) {
+		self.front_is = KILLED;
 		begin(FRONT_KILLED);
 		leave_stderr();		/* its reader waits for the end of it */
-	} else if (self.role == FRONT)
-		lose_supervisor();
+	}
 }
 
 /* Somebody's child ended: in the front only the supervisor's end matters. */
