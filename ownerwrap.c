@@ -461,6 +461,24 @@ set_cloexec(int fd)
 	return fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+/*
+ * Of ours, as they are opened: what stays open when all that was inherited is
+ * closed.  Closed ones need not be taken out: no inherited one ever gets their
+ * number.
+ */
+static struct list survivors;
+
+/* Returns fd.  Without memory it is closed too early, and is missed. */
+static int
+survive(int fd)
+{
+	int *kept = list_add(&survivors, sizeof(*kept));
+
+	if (kept != NULL)
+		*kept = fd;
+	return fd;
+}
+
 /* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
 static void
 close_each(unsigned lo, unsigned hi)
@@ -793,7 +811,7 @@ open_signals(void)
 	memset(&all, 0xff, sizeof(all));
 	self.signals[0] = (int)syscall(SYS_signalfd4, -1, &all,
 	    SIGNALS_END / 8, SFD_CLOEXEC | SFD_NONBLOCK);
-	return self.signals[0] == -1 ? -1 : 0;
+	return survive(self.signals[0]) == -1 ? -1 : 0;
 }
 
 static void
@@ -1292,7 +1310,11 @@ change_mask(int how, const sigset_t *set, sigset_t *old)
 static int
 open_signals(void)
 {
-	return pipe_cloexec(self.signals, O_NONBLOCK);
+	int result = pipe_cloexec(self.signals, O_NONBLOCK);
+
+	survive(self.signals[0]);
+	survive(self.signals[1]);
+	return result;
 }
 
 /* Writes a note and no more; a real fault of ours takes its usual course. */
@@ -2215,6 +2237,7 @@ owner_open(struct owner *o)
 	else	/* identity first: read behind the open descriptor */
 		o->gone = gone_by_number(o) ||
 		    (o->fd != -1 && fd_fired(o->fd));
+	survive(o->fd);
 }
 
 /* Room for more, and for what poll() needs for them; false: no memory. */
@@ -2366,7 +2389,7 @@ own_by_fd(int fd)
 	o->events = events;
 	snprintf(o->name, NAME_SIZE, "%s", kind);
 	o->fd = fd == STDIN_FILENO ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
-	return o->fd != -1 && set_cloexec(o->fd) == 0;
+	return survive(o->fd) != -1 && set_cloexec(o->fd) == 0;
 }
 
 /* The kernel's name, of which it has 15 bytes, or the basename of argv[0]. */
@@ -3109,18 +3132,19 @@ become_server(int errno_fd, pid_t parent)
 	_exit(NOT_FOUND);
 }
 
-/* Exactly these, and 0 to 2, stay open. */
+/* Those that survive, and 0 to 2, stay open. */
 static void
-close_all_but(const int *keep, int n)
+close_others(void)
 {
+	const int *fd = survivors.at;
 	unsigned from = 3;
 
 	for (;;) {	/* the next one to keep, lowest first */
 		unsigned next = UINT_MAX;
 
-		for (int i = 0; i < n; i++)
-			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
-				next = (unsigned)keep[i];
+		for (size_t i = 0; i < survivors.n; i++)
+			if (fd[i] >= (int)from && (unsigned)fd[i] < next)
+				next = (unsigned)fd[i];
 		if (next > from)
 			close_from_to(from, next == UINT_MAX ? next : next - 1);
 		if (next == UINT_MAX)
@@ -3133,24 +3157,9 @@ close_all_but(const int *keep, int n)
 static void
 drop_inherited(void)
 {
-	int keep[9 + OWNERS_MAX], n = 0;
-
-	if (self.role != SUPERVISOR)
-		share.listen_fd = -1;
-	keep[n++] = share.lock_fd;
-	keep[n++] = share.listen_fd;
-	keep[n++] = share.hold;
-	keep[n++] = unique.fd;
-	keep[n++] = self.peer;
-	keep[n++] = self.signals[0];
-	keep[n++] = self.signals[1];
-	keep[n++] = self.exec_fd;
-	keep[n++] = opt.log_fd;
-	for (int i = 0; self.role != FRONT && i < n_owners; i++)
-		keep[n++] = owners[i].fd;
 	dup2(self.null_fd, STDIN_FILENO);
 	dup2(self.null_fd, STDOUT_FILENO);
-	close_all_but(keep, n);
+	close_others();
 	if (!self.tty && chdir("/") == -1)
 		say(VERBOSE, "chdir to /: %s", strerror(errno));
 }
@@ -3913,7 +3922,7 @@ static bool
 take_turn(void)
 {
 	if (unique.fd == -1)
-		unique.fd = open_lock(unique_path, O_CREAT);
+		unique.fd = survive(open_lock(unique_path, O_CREAT));
 	if (!unique.newest &&
 	    !(unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1))) {
 		ask_older(NEWEST_BYTE);
@@ -5612,7 +5621,7 @@ lock_share(bool make)
 	if (fd == -1)
 		return -1;
 	if (lock_file(fd, share.lock)) {
-		share.lock_fd = fd;
+		share.lock_fd = survive(fd);
 		return 1;
 	}
 	close(fd);
@@ -5633,7 +5642,7 @@ open_door(void)
 	remove_socket(new);
 	remove_socket(old);
 	set_address(&un, new);
-	if ((share.listen_fd = unix_socket()) != -1 &&
+	if ((share.listen_fd = survive(unix_socket())) != -1 &&
 	    bind(share.listen_fd, (struct sockaddr *)&un, sizeof(un)) == 0 &&
 	    listen(share.listen_fd, INT_MAX) == 0 &&	/* it takes less */
 	    lstat(new, &share.inode) == 0)
@@ -5885,9 +5894,6 @@ abandon_share(void)
 static void
 become_pair(int pair[2])
 {
-	int keep[] = { share.lock_fd, share.listen_fd, opt.log_fd,
-	    self.null_fd };
-
 	self.role = FRONT;
 	self.pid = getpid();
 	self.sid = setsid();
@@ -5901,11 +5907,16 @@ become_pair(int pair[2])
 	self.tty = self.tty_saved = false;
 	self.own_group = !self.listed && opt.scope != SCOPE_PROCESS;
 	self.stderr_taken = false;
-	close_all_but(keep, COUNT(keep));
 	forget_listeners();
 	dup2(self.null_fd, STDIN_FILENO);
 	dup2(opt.log_fd != -1 ? opt.log_fd : self.null_fd, STDOUT_FILENO);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
+	self.null_fd = STDIN_FILENO;
+	survivors.n = 0;
+	survive(share.lock_fd);
+	survive(share.listen_fd);
+	survive(opt.log_fd);
+	close_others();
 	open_channels(pair);
 }
 
@@ -6061,6 +6072,7 @@ on_greeting(int pid, uint64_t hash, const char *command)
 	list_owners(mine, sizeof(mine), OWNERS_ALL);
 	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
 	    share.path, mine);
+	survive(share.hold);
 	drop_inherited();
 	if (opt.command == NULL || hash == hash_command())
 		return;
@@ -6660,7 +6672,7 @@ set_log(const struct option *o, const char *value)
 		return false;
 	if (opt.log_fd != -1)
 		close(opt.log_fd);
-	opt.log_fd = fd;
+	opt.log_fd = survive(fd);
 	return true;
 }
 
@@ -7320,8 +7332,11 @@ open_channels(int pair[2])
 {
 	for (;;) {
 		if (pair_cloexec(pair) == 0) {
-			if (open_signals() == 0)
+			if (open_signals() == 0) {
+				survive(pair[0]);
+				survive(pair[1]);
 				return;
+			}
 			close(pair[0]);
 			close(pair[1]);
 		}
@@ -7337,7 +7352,7 @@ rearm_owners(void)
 	for (int i = 0; !EXIT_INHERITED && !opt.poll && i < n_owners; i++) {
 		if (owners[i].number != -1)
 			continue;
-		owners[i].fd = exit_open(owners[i].pid);
+		owners[i].fd = survive(exit_open(owners[i].pid));
 		owners[i].gone |= owners[i].fd == -1 ? errno == ESRCH :
 		    gone_by_number(&owners[i]);
 	}
@@ -7440,7 +7455,7 @@ supervise(void)
 	close(fd[1]);
 	if (opt.keep_if != NULL)
 		save_environment();
-	self.exec_fd = fd[0];
+	self.exec_fd = survive(fd[0]);
 	if (opt.share != NULL)
 		raise_limit();
 	if (own_signals() == -1) {
@@ -7484,6 +7499,11 @@ start_supervisor(int pair[2])
 	if (self.supervisor == 0)
 		supervise();
 	self.phase = RUNNING;
+	for (int i = 0; i < n_owners; i++)
+		close(owners[i].fd);	/* the supervisor's */
+	if (share.listen_fd != -1)
+		close(share.listen_fd);
+	share.listen_fd = -1;
 	drop_inherited();
 	release_signals();
 }
