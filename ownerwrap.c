@@ -216,7 +216,7 @@ struct proc {			/* one row of the process table */
 	pid_t pid, ppid, pgrp, sid;
 	uint64_t ticks;
 	uint64_t cpu;		/* ticks used so far */
-	uint64_t reaped;	/* page faults of children that it reaped */
+	uint64_t moved;		/* bytes, only where --max-idle has looked */
 	int threads;
 	char state;
 	bool told;		/* had the stop signal */
@@ -232,26 +232,25 @@ struct list {			/* elements of one size; grows, never shrinks */
 };
 
 enum {				/* states of sockets: the kernel's numbers */
-	ESTABLISHED = 1, TIME_WAIT = 6, CLOSE_WAIT = 8, LISTEN = 10
+	ESTABLISHED = 1, LISTEN = 10
 };
 
 enum rows {			/* which rows of the socket tables */
-	LISTENING,
-	CONNECTED,		/* ESTABLISHED ones */
-	COUNTED			/* connections in every state, with bytes */
+	LISTENING,		/* TCP */
+	CONNECTED,		/* TCP and Unix, established */
+	BOUND			/* UDP */
 };
 
 struct sock {			/* one row of the socket tables */
 	uint64_t id;		/* of the connection: both ends have the same */
-	uint64_t bytes;		/* TCP, COUNTED: grows with each that moves */
-	uint64_t inode;		/* 0: TCP, nobody's yet, or any more */
+	uint64_t inode;		/* TCP: 0 = not accepted yet */
 	uint64_t peer;		/* inode of the other end; 0 = not known */
-	uint16_t port, peer_port;	/* TCP */
-	uint32_t addr[4];	/* TCP, ours; IPv4 as mapped into IPv6 */
-	char name[109];		/* Unix: the address, its NULs as "@"; "@": */
-				/* it has none; TCP: "" */
-	uint8_t state;
-	bool local;		/* TCP: both ends have the same address */
+	uint16_t port, peer_port;	/* TCP, UDP */
+	uint32_t addr[4];	/* ours; IPv4 as mapped into IPv6 */
+	char name[109];		/* Unix: the address of what it was made to, */
+				/* NULs as "@"; "@": it was not made to us; */
+				/* else "" */
+	bool local;		/* both ends have the same address */
 	bool held;		/* the tree has it */
 	bool served;		/* it is on what the tree listens on */
 };
@@ -419,8 +418,8 @@ list_add(struct list *l, size_t size)
  * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
- *			proc_age_ms, proc_moved, proc_slept, proc_user,
- *			proc_is_service, proc_resident_kib
+ *			proc_age_ms, proc_moved, proc_user, proc_is_service,
+ *			proc_resident_kib
  * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
@@ -902,14 +901,11 @@ queue_signal(pid_t pid, int signo, union sigval value)
 #define SOCK_DIAG_BY_FAMILY	20
 #define DIAG_DUMP		0x301	/* NLM_F_REQUEST | NLM_F_DUMP */
 #define DIAG_DONE		3	/* NLMSG_DONE */
-#define INET_DIAG_INFO		2	/* attributes of a reply */
-#define UNIX_DIAG_NAME		0
+#define UNIX_DIAG_NAME		0	/* attributes of a reply */
 #define UNIX_DIAG_PEER		2
 #define UNIX_DIAG_ICONS		3
 #define UNIX_DIAG_SHUTDOWN	6
 #define UDIAG_SHOW		0x0d	/* name, peer, icons */
-#define BYTES_ACKED		120	/* in struct tcp_info, Linux 4.1: */
-				/* tcpi_bytes_acked, _bytes_received */
 
 struct diag_head {		/* struct nlmsghdr */
 	uint32_t len;
@@ -921,10 +917,10 @@ struct diag_request {		/* inet_diag_req_v2 or unix_diag_req */
 	struct diag_head head;
 	uint8_t family, protocol, attributes, pad;
 	uint32_t states;	/* a bit for each */
-	uint32_t rest[12];	/* TCP: no filter; Unix: [1] what to show */
+	uint32_t rest[12];	/* IP: no filter; Unix: [1] what to show */
 };
 
-struct diag_tcp {		/* inet_diag_msg; network order up to addr */
+struct diag_inet {		/* inet_diag_msg; network order up to addr */
 	uint8_t family, state, timer, retransmits;
 	uint16_t port[2];	/* ours, the peer's */
 	uint32_t addr[2][4];
@@ -976,41 +972,27 @@ diag_find(const char *at, const char *end, int type, size_t *len)
 	return NULL;
 }
 
-/*
- * What the program wrote and the peer does not take, or the peer wrote and the
- * program does not read, lies in the queues: bytes grows at both ends of them.
- */
 static int
-see_tcp(const char *at, const char *end, see_fn *see)
+see_inet(const char *at, see_fn *see)
 {
 	struct sock s = { .peer = 0 };
-	struct diag_tcp d;
-	uint64_t moved[2];	/* acked, received */
-	const char *info;
-	size_t len;
+	struct diag_inet d;
 
 	memcpy(&d, at, sizeof(d));
-	s.state = d.state;
 	s.inode = d.inode;
 	set_ends(&s, d.family == AF_INET, d.addr, d.port);
-	info = diag_find(at + sizeof(d), end, INET_DIAG_INFO, &len);
-	if (info != NULL && len >= BYTES_ACKED + sizeof(moved)) {
-		memcpy(moved, info + BYTES_ACKED, sizeof(moved));
-		s.bytes = moved[0] + d.wqueue + 2 * moved[1] - d.rqueue;
-	}
 	return see(&s);
 }
 
 /*
- * One that was accepted has the name of what it came to.  One whose peer is
- * closed stays ESTABLISHED, but its peer's inode is 0.  One that is not accepted
- * yet has no row: the peers that wait are told with the socket that listens,
- * which stands for it here.
+ * One that was accepted has the name of what it came to.  One that is not
+ * accepted yet has no row: the peers that wait are told with the socket that
+ * listens, which stands for it here, and their peer is 0.
  */
 static int
 see_unix(const char *at, const char *end, see_fn *see)
 {
-	struct sock s = { .state = ESTABLISHED };
+	struct sock s = { .peer = 0 };
 	struct diag_unix d;
 	const char *name, *peers, *down;
 	uint32_t peer;
@@ -1030,13 +1012,14 @@ see_unix(const char *at, const char *end, see_fn *see)
 		s.name[i] = name[i] == '\0' ? '@' : name[i];
 	down = diag_find(at, end, UNIX_DIAG_SHUTDOWN, &len);
 	if (d.state != LISTEN && down != NULL && (*down & 1))
-		s.state = CLOSE_WAIT;
+		return 0;			/* the peer has closed it */
 	peers = diag_find(at, end, d.state == LISTEN ? UNIX_DIAG_ICONS :
 	    UNIX_DIAG_PEER, &left);
 	for (; peers != NULL && left >= 4; peers += 4, left -= 4) {
 		memcpy(&peer, peers, sizeof(peer));
-		s.id = s.peer = peer;
-		if (peer != 0 && see(&s) == -1)
+		s.id = peer != 0 ? peer : s.inode;
+		s.peer = peer;
+		if ((peer != 0 || d.state != LISTEN) && see(&s) == -1)
 			return -1;
 	}
 	return 0;
@@ -1062,7 +1045,7 @@ diag_replies(int fd, see_fn *see)
 				return error < 0 ? -1 : 0;
 			if (h.type != SOCK_DIAG_BY_FAMILY || (*row == AF_UNIX ?
 			    see_unix(row, at + h.len, see) :
-			    see_tcp(row, at + h.len, see)) == -1)
+			    see_inet(row, see)) == -1)
 				return -1;
 		}
 	return -1;
@@ -1073,16 +1056,15 @@ diag_rows(uint8_t family, enum rows rows, see_fn *see)
 {
 	static const uint32_t states[] = {
 		[LISTENING] = 1u << LISTEN, [CONNECTED] = 1u << ESTABLISHED,
-		[COUNTED] = 0xbf2	/* not those that only try to be one */
+		[BOUND] = UINT32_MAX
 	};
 	struct diag_request request = {
 		.head = { .len = sizeof(request), .type = SOCK_DIAG_BY_FAMILY,
 		    .flags = DIAG_DUMP },
 		.family = family, .states = states[rows] |
 		    (family == AF_UNIX ? 1u << LISTEN : 0),	/* its icons */
-		.protocol = family == AF_UNIX ? 0 : IPPROTO_TCP,
-		.attributes = family != AF_UNIX && rows == COUNTED ?
-		    1 << (INET_DIAG_INFO - 1) : 0,
+		.protocol = family == AF_UNIX ? 0 :
+		    rows == BOUND ? IPPROTO_UDP : IPPROTO_TCP,
 		.rest = { [1] = family == AF_UNIX ? UDIAG_SHOW : 0 }
 	};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -1096,12 +1078,11 @@ diag_rows(uint8_t family, enum rows rows, see_fn *see)
 	return result;
 }
 
-/* The rows of a kind; no Unix ones of those that listen. */
 static int
 socket_rows(enum rows rows, see_fn *see)
 {
 	return diag_rows(AF_INET, rows, see) == -1 ||
-	    diag_rows(AF_INET6, rows, see) == -1 || (rows != LISTENING &&
+	    diag_rows(AF_INET6, rows, see) == -1 || (rows == CONNECTED &&
 	    diag_rows(AF_UNIX, rows, see) == -1) ? -1 : 0;
 }
 
@@ -1131,31 +1112,7 @@ socket_inodes(pid_t pid, struct list *l)
 	return e == NULL ? 0 : -1;
 }
 
-/* How often pid's threads went to sleep: proc_pid_status(5). */
-static int
-proc_slept(pid_t pid, uint64_t *n)
-{
-	static const char key[] = "\nvoluntary_ctxt_switches:\t";
-	char path[64], buf[4096];
-	DIR *dir = opendir(proc_path(pid, "task", path));
-	struct dirent *e;
-	const char *at = NULL;
-
-	if (dir == NULL)
-		return -1;
-	*n = 0;
-	while ((e = readdir(dir)) != NULL) {
-		snprintf(path, sizeof(path), "task/%.20s/status", e->d_name);
-		if (isdigit((unsigned char)e->d_name[0]) &&
-		    proc_read(pid, path, buf, sizeof(buf)) > 0 &&
-		    (at = strstr(buf, key)) != NULL)
-			*n += strtoull(at + sizeof(key) - 1, NULL, 10);
-	}
-	closedir(dir);
-	return at == NULL ? -1 : 0;
-}
-
-/* Bytes and calls of read and write: the first four lines of proc_pid_io(5). */
+/* Bytes read and written: the first two lines of proc_pid_io(5). */
 static int
 proc_moved(pid_t pid, uint64_t *moved)
 {
@@ -1164,7 +1121,7 @@ proc_moved(pid_t pid, uint64_t *moved)
 	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0)
 		return -1;
 	*moved = 0;
-	for (int i = 0; i < 4 && (at = strchr(at, ':')) != NULL; i++)
+	for (int i = 0; i < 2 && (at = strchr(at, ':')) != NULL; i++)
 		*moved += strtoull(at += strlen(": "), NULL, 10);
 	return at == NULL ? -1 : 0;
 }
@@ -1216,13 +1173,6 @@ static int
 proc_moved(pid_t pid, uint64_t *moved)
 {
 	(void)pid, (void)moved;
-	return not_here();
-}
-
-static int
-proc_slept(pid_t pid, uint64_t *n)
-{
-	(void)pid, (void)n;
 	return not_here();
 }
 
@@ -1599,9 +1549,9 @@ proc_stat(pid_t pid, struct proc *p)
 	name = strchr(buf, '(');
 	end = strrchr(buf, ')');
 	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d %*d "
-	    "%*d %*u %*u %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
+	    "%*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
 	    "%*d %*d %d %*d %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
-	    &p->reaped, &user, &system, &p->threads, &p->ticks) != 9 ||
+	    &user, &system, &p->threads, &p->ticks) != 8 ||
 	    p->ticks == 0) {
 		errno = EIO;
 		return -1;
@@ -3189,22 +3139,11 @@ leave_stderr(void)
  * is connected, and not idle.
  */
 
-struct meter {			/* of a process or a TCP connection */
-	uint64_t id, used, moved;	/* CPU in ticks; bytes */
-	uint64_t reaped;	/* as in struct proc: grows with each child */
-	uint64_t slept;		/* grows with each sleep; 0 = not measured */
-	pid_t pid;		/* 0: a connection, on port */
-	uint16_t port;
-	bool fades;		/* TIME_WAIT: that it goes means nothing */
-};
-
 static struct {			/* what the last look has found */
 	struct list inodes;	/* uint64_t, sorted: the tree's sockets */
 	struct list listeners;	/* struct sock, TCP: those that listen */
 	struct list socks;	/* struct sock, sorted by id: connections */
-	bool all;		/* whatever ports --keep-connected names */
-	bool talks;		/* the tree has Unix connections elsewhere */
-	struct list now, before;	/* struct meter, sorted by id */
+	uint16_t udp;		/* a port that the tree has, or 0 */
 } found;
 
 /* All that is sorted here begins with its key. */
@@ -3297,13 +3236,21 @@ see_connection(const struct sock *s)
 	return 0;
 }
 
+static int
+see_bound(const struct sock *s)
+{
+	if (is_held(s->inode))
+		found.udp = s->port;
+	return 0;
+}
+
 static bool
 is_wanted(const struct sock *s)
 {
 	for (int i = 0; i < opt.n_ports && !is_unix(s); i++)
 		if (opt.ports[i] == s->port)
 			return true;
-	return found.all || opt.n_ports == 0;
+	return opt.n_ports == 0;
 }
 
 static bool
@@ -3349,31 +3296,35 @@ pair_ends(void)
 }
 
 static pid_t
-find_sockets(const struct list *t, enum rows rows)
+find_sockets(const struct list *t, bool udp)
 {
 	pid_t doubt = find_inodes(t);
 
-	found.listeners.n = found.socks.n = 0;
+	found.listeners.n = found.socks.n = found.udp = 0;
 	if (doubt == 0 && (socket_rows(LISTENING, see_listening) == -1 ||
-	    socket_rows(rows, see_connection) == -1))
+	    socket_rows(CONNECTED, see_connection) == -1 ||
+	    (udp && socket_rows(BOUND, see_bound) == -1)))
 		doubt = self.pid;
 	pair_ends();
 	return doubt;
 }
 
 /*
- * A connection from outside the tree to what it listens on, or NULL: that with
- * this id if it is still there, else rather one whose other end is known.
+ * A connection from outside the tree to what it listens on (any: or out of it),
+ * or NULL: that with this id if it is still there, else rather one whose other
+ * end is known.
  */
 static const struct sock *
-find_outsider(uint64_t id)
+find_outsider(uint64_t id, bool any)
 {
 	const struct sock *s = found.socks.at, *end = s + found.socks.n;
 	const struct sock *first = NULL;
 
 	for (; s < end; s++) {
-		if (!s->served || !is_wanted(s) || s->state != ESTABLISHED ||
-		    is_held(s->peer))
+		bool counts = any ? s->served || s->held :
+		    s->served && is_wanted(s);
+
+		if (!counts || is_held(s->peer))
 			continue;
 		if (s->id == id)
 			return s;
@@ -3435,15 +3386,15 @@ idle_usable(void)
 {
 	uint64_t moved;
 
-	return sockets_usable() && proc_moved(self.pid, &moved) == 0;
+	return sockets_usable() && socket_rows(BOUND, see_nothing) == 0 &&
+	    proc_moved(self.pid, &moved) == 0;
 }
 
 static const struct sock *
 find_connected(uint64_t last, pid_t *doubt)
 {
-	found.all = false;
-	*doubt = find_sockets(&now_table, CONNECTED);
-	return *doubt == 0 ? find_outsider(last) : NULL;
+	*doubt = find_sockets(&now_table, false);
+	return *doubt == 0 ? find_outsider(last, false) : NULL;
 }
 
 /*
@@ -3485,171 +3436,102 @@ is_connected(char *why, size_t size)
 	return s != NULL;
 }
 
-/* pid and start time make an id that no other process ever has. */
-static int
-read_process(const struct proc *p)
-{
-	struct meter *m = list_add(&found.now, sizeof(*m));
-
-	if (m == NULL)
-		return -1;
-	m->id = p->ticks << 22 | (uint64_t)p->pid;
-	m->pid = p->pid;
-	m->used = p->cpu;
-	m->reaped = p->reaped;
-	if (found.talks && proc_slept(p->pid, &m->slept) == -1)
-		return -1;
-	return proc_moved(p->pid, &m->moved);
-}
-
-/*
- * One that came and went between two looks is betrayed by its TIME_WAIT, at
- * the tree's end or at the other, if that is on this machine.
- */
-static int
-read_connection(const struct sock *s)
-{
-	struct meter *m;
-
-	if (is_unix(s) || !(s->held || s->served ||
-	    (s->state == TIME_WAIT && s->local)))
-		return 0;
-	if ((m = list_add(&found.now, sizeof(*m))) == NULL)
-		return -1;
-	m->id = s->id ^ s->served;	/* the tree may have both ends */
-	m->moved = s->bytes;
-	m->port = s->served ? s->port : s->peer_port;
-	m->fades = s->state == TIME_WAIT;
-	return 0;
-}
-
-/* All that is measured; 0, or the pid of one that could not be. */
+/* The tree's processes; 0, or the pid of one that can't be measured. */
 static pid_t
-read_meters(const struct list *t)
+measure(const struct list *t, struct list *now)
 {
-	const struct sock *s = found.socks.at;
+	now->n = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct proc *p = row(t, i);
+		struct proc *kept;
 
-	found.now.n = 0;
-	for (size_t i = 0; i < t->n; i++)
-		if (row(t, i)->in_tree && !is_dead(row(t, i)) &&
-		    read_process(row(t, i)) == -1)
-			return row(t, i)->pid;
-	for (size_t i = 0; i < found.socks.n; i++)
-		if (read_connection(&s[i]) == -1)
+		if (!p->in_tree || is_dead(p))
+			continue;
+		if ((kept = list_add(now, sizeof(*kept))) == NULL)
 			return self.pid;
-	sort(&found.now, sizeof(struct meter));
+		*kept = *p;
+		if (proc_moved(p->pid, &kept->moved) == -1)
+			return p->pid;
+	}
 	return 0;
 }
 
-/* Tell what m did; false if that is nothing.  A tick is what timers take. */
-static bool
-say_change(const struct meter *m, const struct meter *before, bool is_now,
-    char *seen, size_t size)
+/* A tick is what timers take.  One that is stopped can't do anything. */
+static const char *
+what_it_did(const struct proc *p, const struct proc *before)
 {
+	if (before == NULL || before->ticks != p->ticks)
+		return "came";
+	if (p->cpu > before->cpu + 1)
+		return "used CPU";
+	if (p->moved != before->moved)
+		return "read or wrote";
+	return p->state == 'T' || p->state == 't' ? "was stopped" : NULL;
+}
+
+/* Tell who did something; false if that is nobody. */
+static bool
+say_change(const struct list *now, const struct list *before, char *seen,
+    size_t size)
+{
+	const struct proc *p = NULL;
 	const char *what = NULL;
 	char who[64];
 
-	if (before == NULL && (is_now || !m->fades))
-		what = is_now && !m->fades ? "came" : "went";
-	else if (before != NULL && m->reaped != before->reaped)
-		what = "had a child";
-	else if (before != NULL && m->used > before->used + 1)
-		what = "used CPU";
-	else if (before != NULL && m->moved != before->moved)
-		what = "read or wrote";
-	else if (before != NULL && m->slept != before->slept)
-		what = "was woken";
-	if (what == NULL)
+	for (size_t i = 0; i < now->n && what == NULL; i++) {
+		p = row(now, i);
+		what = what_it_did(p, find(before, p->pid));
+	}
+	for (size_t i = 0; i < before->n && what == NULL; i++) {
+		p = row(before, i);
+		what = find(now, p->pid) == NULL ? "went" : NULL;
+	}
+	if (what != NULL)
+		snprintf(seen, size, "%s %s", label(p->pid, p->name, who),
+		    what);
+	return what != NULL;
+}
+
+/* Tell what the tree has open to others; false if that is nothing. */
+static bool
+say_open(char *seen, size_t size)
+{
+	const struct sock *s = find_outsider(0, true);
+
+	if (found.udp != 0)
+		snprintf(seen, size, "UDP port %d is open", found.udp);
+	else if (s == NULL)
 		return false;
-	if (m->pid != 0)
-		snprintf(seen, size, "%s %s", label_of(m->pid, who), what);
-	else if (before == NULL)
-		snprintf(seen, size, "a connection %s on port %d", what,
-		    m->port);
+	else if (s->served)
+		say_connected("somebody", s, seen, size);
+	else if (is_unix(s))
+		snprintf(seen, size, "a Unix connection is open");
 	else
-		snprintf(seen, size, "bytes moved on port %d", m->port);
+		snprintf(seen, size, "a connection to port %d is open",
+		    s->peer_port);
 	return true;
 }
 
-/* Is a meter of l, the list is_now, not as it is in other? */
-static bool
-differs(const struct list *l, const struct list *other, bool is_now,
-    char *seen, size_t size)
-{
-	const struct meter *m = l->at;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (say_change(&m[i], search(other, m[i].id, sizeof(*m)),
-		    is_now, seen, size))
-			return true;
-	return false;
-}
-
 /*
- * The bytes of a Unix socket can't be counted.  One that is open on what the
- * tree listens on is activity, and told here; with one of another kind that
- * leads out of the tree (a host's socketpair, a client's connection) each time
- * that a process was woken is.
+ * Called every interval; the first look has nothing to compare with.  What was
+ * open at the last look was so until now.
  */
-static const struct sock *
-find_unix(void)
-{
-	const struct sock *s = found.socks.at, *open = NULL;
-
-	found.talks = false;
-	for (size_t i = 0; i < found.socks.n; i++)
-		if (is_unix(&s[i]) && s[i].served)
-			open = &s[i];
-		else if (is_unix(&s[i]) && !is_held(s[i].peer))
-			found.talks = true;
-	return open;
-}
-
-/* One that is stopped can't do anything: that is no idleness. */
 static bool
-is_frozen(const struct list *t, char *seen, size_t size)
+is_idle(const struct list *t, char *seen, size_t size)
 {
-	char who[64];
-
-	for (size_t i = 0; i < t->n; i++) {
-		const struct proc *p = row(t, i);
-
-		if (p->in_tree && (p->state == 'T' || p->state == 't')) {
-			snprintf(seen, size, "%s was stopped",
-			    label(p->pid, p->name, who));
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Called every interval; the first look has nothing to compare with. */
-static bool
-is_idle(const struct list *t, bool no_outsiders, char *seen, size_t size)
-{
-	const struct sock *s;
-	struct list swap = found.before;
+	static struct list now, before;
 	static bool was_open;
+	struct list swap = before;
+	pid_t doubt = find_sockets(t, true);
 	bool busy;
-	pid_t doubt;
 
-	found.all = true;
-	doubt = find_sockets(t, COUNTED);
-	s = find_unix();
-	if (doubt != 0 || (doubt = read_meters(t)) != 0)
+	if (doubt != 0 || (doubt = measure(t, &now)) != 0)
 		return !say_doubt(doubt, seen, size);
-	busy = differs(&found.now, &swap, true, seen, size) ||
-	    differs(&swap, &found.now, false, seen, size) ||
-	    is_frozen(t, seen, size);
-	found.before = found.now;
-	found.now = swap;
-	if (s == NULL && no_outsiders)
-		s = find_outsider(0);
-	if (s != NULL)
-		say_connected("somebody", s, seen, size);
-	busy |= was_open;
-	was_open = s != NULL;
-	return !busy && s == NULL;
+	busy = say_change(&now, &before, seen, size) || was_open;
+	was_open = say_open(seen, size);
+	before = now;
+	now = swap;
+	return !busy && !was_open;
 }
 
 /* ======================================================================== */
@@ -5165,17 +5047,18 @@ look_later_if_idle(void)
 	set_timer(T_IDLE, shorter(opt.interval_ms, left > 0 ? left : 0));
 }
 
-/* T_IDLE.  A freeze is no idleness: nothing could happen. */
+/* T_IDLE.  A freeze is no idleness, be it in the midst of a look. */
 static void
 on_idle_look(void)
 {
 	char how_long[32], what[128], who[32];
 	bool late = is_late(T_IDLE);
+	int64_t now = now_ms();
 
-	if (snapshot() == -1 || !is_idle(&now_table, opt.keep_connected,
-	    keeper.seen, sizeof(keeper.seen)) || late)
+	if (snapshot() == -1 || !is_idle(&now_table, keeper.seen,
+	    sizeof(keeper.seen)) || late || now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
-	if (now_ms() - keeper.idle_since_ms < opt.max_idle_ms) {
+	if (now - keeper.idle_since_ms < opt.max_idle_ms) {
 		look_later_if_idle();
 		return;
 	}
