@@ -379,7 +379,7 @@ static struct {		/* --share */
 	size_t n;
 } share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
 
-static char *unique_path;
+static char unique_path[PATH_MAX];
 
 static struct {		/* --unique */
 	int fd;			/* one only: any close() ends the locks */
@@ -3538,101 +3538,82 @@ is_idle(const struct list *t, char *seen, size_t size)
 /* 10 files: names and locks, one per owner, what is stale                  */
 /* ======================================================================== */
 
-#define WHY_SIZE	(LINE_SIZE / 2)
-
-/* Why a place can't be used: an option is refused then, a variable ignored. */
-static bool no_place(char why[WHY_SIZE], const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool
-no_place(char why[WHY_SIZE], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, WHY_SIZE, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
 /*
- * The directory of NAME's files, made if need be; of a PATH its own.  Others
- * must not be able to put something else in its place.
+ * Is it a directory of this user's, or of that one's, in which others can't put
+ * something else in the place of a file?  EPERM: it is not.
  */
 static bool
-check_directory(const char *dir, bool ours, char why[WHY_SIZE])
+is_safe(const struct stat *st, uid_t uid)
 {
+	errno = EPERM;
+	return S_ISDIR(st->st_mode) && (st->st_mode & 022) == 0 &&
+	    (st->st_uid == geteuid() || st->st_uid == uid);
+}
+
+/* A directory for the files of NAMEs, made if need be: is it of use? */
+static bool
+is_usable(const char *parent, const char *name, char dir[PATH_MAX])
+{
+	uid_t us = geteuid();
 	struct stat st;
 
-	if (ours && mkdir(dir, 0700) == -1 && errno != EEXIST)
-		return no_place(why, "directory %s: %s", dir, strerror(errno));
-	if ((ours ? lstat(dir, &st) : stat(dir, &st)) == -1)
-		return no_place(why, "directory %s: %s", dir, strerror(errno));
-	if (!S_ISDIR(st.st_mode) || (st.st_mode & 022) != 0 ||
-	    (st.st_uid != geteuid() && st.st_uid != 0))
-		return no_place(why, "%s: must be a directory of this user's "
-		    "or root's that nobody else can write to", dir);
-	return true;
+	snprintf(dir, PATH_MAX, "%s/%s", parent, name);
+	return stat(parent, &st) == 0 &&	/* under sudo -E another's */
+	    (is_safe(&st, us) || strcmp(parent, "/tmp") == 0) &&
+	    (mkdir(dir, 0700) == 0 || errno == EEXIST) &&
+	    lstat(dir, &st) == 0 && is_safe(&st, us);
+}
+
+/* The first of use, so that a start with another environment finds it, too. */
+static bool
+find_directory(char dir[PATH_MAX])
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	char parent[32], name[32];
+
+	snprintf(parent, sizeof(parent), "/run/user/%jd", (intmax_t)geteuid());
+	snprintf(name, sizeof(name), "ownerwrap-%jd", (intmax_t)geteuid());
+	return (run != NULL && run[0] == '/' &&
+	    is_usable(run, "ownerwrap", dir)) ||
+	    is_usable(parent, "ownerwrap", dir) ||
+	    is_usable("/tmp", name, dir);
+}
+
+static void refuse_directory(const char *dir) __attribute__((noreturn));
+
+static void
+refuse_directory(const char *dir)
+{
+	if (errno != EPERM)
+		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
+	refuse(NOT_STARTED, "%s: must be a directory of this user's or root's "
+	    "that nobody else can write to", dir);
 }
 
 /*
  * NAME to a file of our own directory, PATH to an absolute one, at most size -
  * 1 bytes: the supervisor works in /.
  */
-static bool
-find_path(const char *value, const char *suffix, char *path, size_t size,
-    char why[WHY_SIZE])
+static void
+find_path(const char *value, const char *suffix, char *path, size_t size)
 {
-	const char *run = getenv("XDG_RUNTIME_DIR");
 	char dir[PATH_MAX] = "";
 	bool name = strchr(value, '/') == NULL;
+	struct stat st;
 
-	if (name && run != NULL && run[0] == '/')
-		snprintf(dir, sizeof(dir), "%s/ownerwrap", run);
-	else if (name)
-		snprintf(dir, sizeof(dir), "/tmp/ownerwrap-%jd",
-		    (intmax_t)geteuid());
-	else if (value[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
-		return no_place(why, "%s: %s", value, strerror(errno));
+	if (name && !find_directory(dir))
+		refuse_directory(dir);
+	if (!name && value[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
+		refuse(NOT_STARTED, "%s: %s", value, strerror(errno));
 	value += strncmp(value, "./", 2) == 0 ? 2 : 0;
 	if ((size_t)snprintf(path, size, "%s%s%s%s", dir,
 	    dir[0] == '\0' ? "" : "/", value, name ? suffix : "") >= size)
-		return no_place(why, "%.256s: too long: %d bytes at most, with "
+		refuse(NOT_STARTED, "%.256s: too long: %d bytes at most, with "
 		    "its directory", value, (int)size - 1);
-	return !name || check_directory(dir, true, why);
-}
-
-static char *
-path_of(const char *value, const char *suffix)
-{
-	char path[PATH_MAX], why[WHY_SIZE], *copy;
-
-	if (!find_path(value, suffix, path, sizeof(path), why))
-		refuse(NOT_STARTED, "%s", why);
-	if ((copy = strdup(path)) == NULL)
-		refuse(NOT_STARTED, "%s: %s", path, strerror(errno));
-	return copy;
-}
-
-static void
-directory_of(const char *path, char dir[PATH_MAX])
-{
-	const char *slash = strrchr(path, '/');
-
-	snprintf(dir, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path),
-	    path);
-}
-
-/* The socket's. */
-static bool
-find_socket(const char *value, char *path, size_t size, char why[WHY_SIZE])
-{
-	char dir[PATH_MAX];
-
-	if (!find_path(value, ".sock", path, size, why))
-		return false;
-	directory_of(path, dir);
-	return check_directory(dir, false, why);
+	snprintf(dir, sizeof(dir), "%.*s", path == strrchr(path, '/') ? 1 :
+	    (int)(strrchr(path, '/') - path), path);
+	if (!name && (stat(dir, &st) == -1 || !is_safe(&st, 0)))
+		refuse_directory(dir);
 }
 
 /* A lock on a file that was removed meanwhile is none. */
@@ -3647,40 +3628,22 @@ is_lock(int fd, const char *path)
 
 /*
  * Open a file to be locked: no symlink is followed, nothing is truncated, and
- * no link to another file of this user is taken for it.  -1: there is none, or
- * why says what is wrong.
+ * no link to another file of this user is taken for it.  -1: there is none.
  */
 static int
-open_file(const char *path, int create, char why[WHY_SIZE])
+open_lock(const char *path, int create)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
 	    O_NOCTTY | create, 0600);
 	struct stat st;
 
-	why[0] = '\0';
 	if (fd == -1 && errno == ENOENT && create == 0)
 		return -1;
 	if (fd == -1 || fstat(fd, &st) == -1)
-		no_place(why, "lock %s: %s", path, strerror(errno));
-	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    st.st_nlink > 1)
-		no_place(why, "%s: is there, and no file of this user's "
+		refuse(NOT_STARTED, "lock %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1)
+		refuse(NOT_STARTED, "%s: is there, and no file of this user's "
 		    "alone", path);
-	else
-		return fd;
-	if (fd != -1)
-		close(fd);
-	return -1;
-}
-
-static int
-open_lock(const char *path, int create)
-{
-	char why[WHY_SIZE];
-	int fd = open_file(path, create, why);
-
-	if (why[0] != '\0')
-		refuse(NOT_STARTED, "%s", why);
 	return fd;
 }
 
@@ -5416,15 +5379,6 @@ is_our_socket(const char *path)
 	    st.st_uid == geteuid();
 }
 
-static bool
-is_free_or_ours(const char *path, char why[WHY_SIZE])
-{
-	struct stat st;
-
-	return lstat(path, &st) == -1 || is_our_socket(path) ||
-	    no_place(why, "%s: is there, and no socket of this user", path);
-}
-
 /* PATH.new is being made, PATH.old being closed: both under the lock. */
 static const char *
 beside(const char *suffix, char buf[128])
@@ -5882,12 +5836,14 @@ is_stranger(void)
 static void
 try_attach(void)
 {
-	char why[WHY_SIZE];
+	struct stat st;
 	int lock;
 
 	self.timer[T_TRY] = FOREVER;
-	if (!is_free_or_ours(share.path, why))
-		refuse(NOT_STARTED, "%s", why);
+	if (lstat(share.path, &st) == 0 && (!S_ISSOCK(st.st_mode) ||
+	    st.st_uid != geteuid()))
+		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
+		    share.path);
 	if (share.hung_up && is_stranger())
 		refuse_stranger();
 	share.hold = connect_share();
@@ -6966,68 +6922,6 @@ check_clashes(void)
 	}
 }
 
-/* Is path there, or could it be made? */
-static bool
-can_be_made(const char *path, char why[WHY_SIZE])
-{
-	char dir[PATH_MAX];
-	struct stat st;
-
-	directory_of(path, dir);
-	return lstat(path, &st) == 0 || (errno == ENOENT &&
-	    faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) == 0) ||
-	    no_place(why, "%s: %s", path, strerror(errno));
-}
-
-static bool
-is_socket_place(const char *value, char why[WHY_SIZE])
-{
-	char path[sizeof(share.path)], lock[sizeof(share.lock)];
-	int fd;
-
-	if (!find_socket(value, path, sizeof(path), why) ||
-	    !can_be_made(path, why) || !is_free_or_ours(path, why))
-		return false;
-	snprintf(lock, sizeof(lock), "%s.lock", path);
-	if ((fd = open_file(lock, 0, why)) != -1)
-		close(fd);
-	return why[0] == '\0';
-}
-
-/* The name of the lock has a number that is not known yet. */
-static bool
-is_unique_place(const char *value, char why[WHY_SIZE])
-{
-	char path[PATH_MAX];
-
-	return find_path(value, ".0123456789abcdef.lock", path, sizeof(path),
-	    why) && can_be_made(path, why);
-}
-
-/* An option's is refused when it is used. */
-static bool
-has_place(const char *name, const char *value,
-    bool (*is_place)(const char *, char *))
-{
-	char why[WHY_SIZE] = "";
-
-	if (!is_variable(name) || is_place(value, why))
-		return true;
-	turn_off(name, why);
-	return false;
-}
-
-static void
-check_share(void)
-{
-	if (opt.share != NULL && !has_place("share", opt.share,
-	    is_socket_place))
-		opt.share = NULL;
-	if (opt.unique != NULL && !has_place("unique", opt.unique,
-	    is_unique_place))
-		opt.unique = NULL;
-}
-
 /* What was well-formed, but can't work here, or together. */
 static void
 check_options(void)
@@ -7040,7 +6934,6 @@ check_options(void)
 		turn_off("max-idle", "what processes do can't be measured");
 	if (opt.find_orphans && !self.listed)
 		turn_off("orphans", "processes can't be listed");
-	check_share();
 	if (opt.grace_ms == FOREVER)
 		opt.grace_ms = has_keepers() || opt.share != NULL ?
 		    KEEP_GRACE_MS : GRACE_MS;
@@ -7245,21 +7138,19 @@ rearm_owners(void)
 static void
 find_files(void)
 {
-	char lock[NAME_MAX], why[WHY_SIZE];
+	char lock[32];
 
 	atexit(release_files);
 	if (opt.share != NULL) {
 		atexit(abandon_share);
-		if (!find_socket(opt.share, share.path, sizeof(share.path),
-		    why))
-			refuse(NOT_STARTED, "%s", why);
+		find_path(opt.share, ".sock", share.path, sizeof(share.path));
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 	}
 	if (opt.unique == NULL)
 		return;
 	snprintf(lock, sizeof(lock), ".%016jx.lock",
 	    (uintmax_t)hash_owners());
-	unique_path = path_of(opt.unique, lock);
+	find_path(opt.unique, lock, unique_path, sizeof(unique_path));
 }
 
 /*

@@ -128,55 +128,96 @@ dead_pid() {
 	done
 }
 
-@test "environment: a path that can't work here is ignored, an option's is refused" {
-	local name value why="directory $PWD/none: No such file or directory"
-	for name in SHARE; do
-		for value in none/x "$(printf %05000d 0)"; do
-			run --separate-stderr env OWNERWRAP_$name="$value" "$OW" true
-			expect_status 0
-			expect_said_match "^ownerwrap\\[true\\]: OWNERWRAP_$name=.*"
-			[ "${#stderr_lines[@]}" = 1 ]
-		done
-		run --separate-stderr env OWNERWRAP_$name=none/x "$OW" true
-		[ $name = SHARE ] || why="$PWD/none/x: No such file or directory"
-		expect_said "ownerwrap[true]: OWNERWRAP_$name=none/x: ignored, can't work here: $why"
-	done
-	run -125 "$OW" --share none/x true
-}
-
-# no_place NAME VALUE WHY: the variable is ignored, the option refused
+# no_place NAME VALUE WHY: 125 with one line, by variable as by option
 no_place() {
-	local option=${1,,}
-	run --separate-stderr env "OWNERWRAP_$1=$2" "$OW" -- true
-	expect_status 0
-	expect_said_match "^ownerwrap\\[true\\]: OWNERWRAP_$1=.*: ignored, can't work here: $3\$"
-	run --separate-stderr "$OW" "--${option//_/-}" "$2" -- touch started
+	run --separate-stderr env "OWNERWRAP_$1=$2" "$OW" -- touch started
+	expect_status 125
+	expect_said_match "^ownerwrap\\[touch\\]: $3\$"
+	assert_equal "${#stderr_lines[@]}" 1 lines
+	run --separate-stderr "$OW" "--${1,,}" "$2" -- touch started
 	expect_status 125
 	expect_said_match "^ownerwrap\\[touch\\]: $3\$"
 	[ ! -e started ]
 }
 
-@test "environment: what is in the way of a file can't work here (54)" {
+@test "environment: a place that can't be used is 125, by variable as by option (54)" {
 	local open='.*: must be a directory of this user.s or root.s that nobody else can write to'
 	mkdir dir public
 	chmod 777 public
 	echo precious >file
-	mkfifo fifo
+	no_place SHARE none/x "directory $PWD/none: No such file or directory"
 	no_place SHARE public/s "$open"
 	no_place SHARE ./file '.*/file: is there, and no socket of this user'
 	no_place SHARE "$(printf '%0100d' 0)" '0*: too long: 102 bytes at most, with its directory'
+	no_place SHARE "$(printf %05000d 0)" '0*: too long: 102 bytes at most, with its directory'
 	mkdir s.lock
 	no_place SHARE ./s 'lock .*/s\.lock: Is a directory'
 	no_place UNIQUE "$(printf '%0240d' 0)" '.*: File name too long'
-	XDG_RUNTIME_DIR=$PWD/none no_place UNIQUE x 'directory .*/none/ownerwrap: No such file or directory'
-	XDG_RUNTIME_DIR=$PWD/none no_place SHARE x 'directory .*/none/ownerwrap: No such file or directory'
-	mkdir run
-	ln -s "$PWD/dir" run/ownerwrap
-	XDG_RUNTIME_DIR=$PWD/run no_place SHARE x "$open"
 	assert_equal "$(cat file)" precious
 	[ "$(id -u)" != 0 ] || return 0
 	chmod 500 dir
 	no_place SHARE dir/x '.*/dir/x.*: Permission denied'
+}
+
+# named [NAME=VALUE]: starts that want the NAME x, by option and variable, as root
+# of a user namespace whose /run and /tmp are ./run and ./tmp; ./seen has the
+# directories of their files, ./said what they say
+named() {
+	local option words inside='mount --bind run /run && mount --bind tmp /tmp &&
+		exec "$@"' seen='find /run /tmp -name "x.*" | sed "s|/[^/]*\$||" |
+		sort -u >>seen'
+	rm -f seen said
+	for option in share unique; do
+		for words in "OWNERWRAP_${option^^}=x $OW" "$OW --$option x"; do
+			# shellcheck disable=SC2086
+			unshare -Urm sh -c "$inside" - env -u XDG_RUNTIME_DIR "$@" \
+				$words -- sh -c "$seen" 2>>said && status=0 ||
+				status=$?
+			echo "$status" >>seen
+		done
+	done
+}
+
+# are DIRECTORY [NAME=VALUE]: those of all four
+are() {
+	named "${@:2}"
+	assert_equal "$(uniq seen | tr '\n' ' ')" \
+		"$1 0 $1 0 $1 0 $1 0 " "${2-}"
+	assert_equal "$(grep -v ': the shared server ended after ' said)" ''
+}
+
+@test "environment: a NAME goes to the first place that can be used (106)" {
+	need unshare mount
+	unshare -Urm true 2>/dev/null || skip_or_fail 'needs user and mount namespaces'
+	mkdir -p run/user tmp dir
+	mkdir -m 700 run/mine run/user/0 run/link run/file run/open
+	mkdir -m 777 run/open/ownerwrap run/all
+	chmod 777 run/open/ownerwrap run/all
+	chmod 1777 tmp
+	ln -s "$PWD/dir" run/link/ownerwrap
+	: >run/file/ownerwrap
+	are /run/user/0/ownerwrap
+	are /run/mine/ownerwrap XDG_RUNTIME_DIR=/run/mine
+	for path in '' run/mine /run/user/4242 /run/all /run/link /run/file \
+		/run/open; do
+		are /run/user/0/ownerwrap XDG_RUNTIME_DIR="$path"
+	done
+	if [ "$(id -u)" = 0 ]; then
+		mkdir -m 777 run/user/4242
+		chown 4242 run/user/4242
+		are /run/user/0/ownerwrap XDG_RUNTIME_DIR=/run/user/4242
+	fi
+	assert_equal "$(ls -A dir run/all tmp)" $'dir:\n\nrun/all:\n\ntmp:'
+	assert_equal "$(stat -c %a run/user/0/ownerwrap)" 700
+	rm -r run/user/0
+	are /tmp/ownerwrap-0 XDG_RUNTIME_DIR=/run/user/4242
+	assert_equal "$(stat -c %a tmp/ownerwrap-0)" 700
+	# None is left.
+	chmod 777 tmp/ownerwrap-0
+	named
+	assert_equal "$(uniq seen)" 125
+	assert_equal "$(sort -u said)" "ownerwrap[sh]: /tmp/ownerwrap-0: must be a directory of this user's or root's that nobody else can write to"
+	assert_lines said . 4
 }
 
 @test "environment: a malformed interval is one line as well" {
@@ -292,7 +333,7 @@ refute_match() {
 	diff <(tr '\0\n' '\n~' <direct | grep -v '^_=') \
 		<(tr '\0\n' '\n~' <wrapped | grep -v '^_=')
 	grep -zqx OWNERWRAP_GRACE=bad wrapped
-	[ ! -s said ]
+	assert_equal "$(grep -v ': the shared server ended after ' said)" ''
 }
 
 @test "environment: OWNERWRAP=off leaves everything as it is" {

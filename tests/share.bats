@@ -244,9 +244,10 @@ let_go() {
 	[ ! -e run/ownerwrap ]
 }
 
-@test "share: names without XDG_RUNTIME_DIR are in a directory of /tmp" {
+@test "share: names without XDG_RUNTIME_DIR are in a directory of /run/user or /tmp" {
 	name=ow-$OWTEST_ID
 	dir=/tmp/ownerwrap-$(id -u)
+	[ ! -d "/run/user/$(id -u)" ] || dir=/run/user/$(id -u)/ownerwrap
 	for env in 'env -u XDG_RUNTIME_DIR' 'env XDG_RUNTIME_DIR=' 'env XDG_RUNTIME_DIR=run'; do
 		rm -f log
 		# shellcheck disable=SC2086
@@ -1025,14 +1026,8 @@ SAFE="must be a directory of this user's or root's that nobody else can write to
 		nothing_in d
 	done
 	no_share "/tmp: $SAFE" "/tmp/x-$OWTEST_ID.sock"
-	mkdir -m 777 "$DIR"
-	chmod 777 "$DIR"
-	no_share "$DIR: $SAFE" t
-	rmdir "$DIR"
-	# The one for names is no link; that of a path may be reached by one.
+	# It may be reached by a link.
 	mkdir -m 700 other
-	ln -s "$PWD/other" "$DIR"
-	no_share "$DIR: $SAFE" t
 	ln -s other link
 	run -0 "$OW" --share link/x.sock -q true
 }
@@ -1043,9 +1038,6 @@ SAFE="must be a directory of this user's or root's that nobody else can write to
 	chown 64999 theirs
 	no_share "$PWD/theirs: $SAFE" theirs/x.sock
 	nothing_in theirs
-	mkdir "$DIR"
-	chown 64999 "$DIR"
-	no_share "$DIR: $SAFE" t
 	run "${NOBODY[@]}" "$OW" --share roots/x.sock true
 	expect_status 125
 	expect_match 'Permission denied'	# which comes later
@@ -1055,8 +1047,6 @@ SAFE="must be a directory of this user's or root's that nobody else can write to
 	no_share "directory $PWD/nosuch: No such file or directory" nosuch/x.sock
 	: >file
 	no_share "$PWD/file: $SAFE" file/x.sock
-	XDG_RUNTIME_DIR=$PWD/none no_share \
-		"directory $PWD/none/ownerwrap: No such file or directory" t
 }
 
 @test "share: what is at PATH and no socket of ours is an error, never removed" {
