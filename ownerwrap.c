@@ -4021,7 +4021,7 @@ static void drain_signals(void (*on_signal)(const struct note *));
 static void on_copy(const struct note *n);
 static void stop_asking(void);
 static bool came_with_group(void);
-static bool close_door(bool cancel);
+static void close_door(void);
 static void accept_all(void);
 static void greet_all(void);
 static void drop_holds(void);
@@ -4167,10 +4167,9 @@ begin(enum reason reason)
 		    now_ms() + step_ms(self.phase));
 	if (in_ladder())
 		return;
-	if (!close_door(reason == OWNER_GONE)) {	/* somebody came */
-		enter(ended ? LEFT : RUNNING);
-		return;
-	}
+	if (reason != OWNER_GONE)	/* who came in time is told the end */
+		accept_all();
+	close_door();
 	if (self.reason != NONE)
 		reason = self.reason;
 	self.reason = will->reason = ended ? SERVER_LEFT : reason;
@@ -5370,30 +5369,6 @@ supervisor_note(const struct note *n)
  * "exit STATUS", "signal NUMBER" or "failed ERRNO" at the end.
  */
 
-static bool
-is_our_socket(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) &&
-	    st.st_uid == geteuid();
-}
-
-/* PATH.new is being made, PATH.old being closed: both under the lock. */
-static const char *
-beside(const char *suffix, char buf[128])
-{
-	snprintf(buf, 128, "%s.%s", share.path, suffix);
-	return buf;
-}
-
-static void
-remove_socket(const char *path)
-{
-	if (is_our_socket(path))
-		unlink(path);
-}
-
 /* Not what another has put in its place. */
 static bool
 is_this_socket(const char *path)
@@ -5465,54 +5440,39 @@ lock_share(bool make)
 	return 0;
 }
 
-/* Under the lock: what is there is stale.  Our own hold is the first one. */
+/*
+ * Under the lock: what is there is stale.  Who comes before we listen finds the
+ * lock held, and tries again.  Our own hold is the first one.
+ */
 static int
 open_door(void)
 {
-	char new[128], old[128];
 	struct sockaddr_un un;
 	mode_t mask = umask(0177);
 	int done = -1;
 
-	beside("new", new);
-	beside("old", old);
-	remove_socket(new);
-	remove_socket(old);
-	set_address(&un, new);
+	unlink(share.path);
+	set_address(&un, share.path);
 	if ((share.listen_fd = survive(unix_socket())) != -1 &&
 	    bind(share.listen_fd, (struct sockaddr *)&un, sizeof(un)) == 0 &&
-	    listen(share.listen_fd, INT_MAX) == 0 &&	/* it takes less */
-	    lstat(new, &share.inode) == 0)
-		done = rename(new, share.path);
+	    lstat(share.path, &share.inode) == 0)
+		done = listen(share.listen_fd, INT_MAX);  /* it takes less */
 	umask(mask);
 	if (done == 0)
 		done = share.hold = connect_share();
 	return done == -1 ? -1 : 0;
 }
 
-/*
- * Nobody attaches any more; those who have connected are told the end.  With
- * cancel they count: false, and the door is open again.
- */
-static bool
-close_door(bool cancel)
+/* Who has connected and was not accepted is hung up on, and tries again. */
+static void
+close_door(void)
 {
-	char old[128];
-
 	if (share.listen_fd == -1)
-		return true;
-	beside("old", old);
+		return;
 	if (is_this_socket(share.path))
-		rename(share.path, old);
-	accept_all();
-	if (cancel && n_owners > 0 && is_this_socket(old) &&
-	    rename(old, share.path) == 0)
-		return false;
-	if (is_this_socket(old))
-		unlink(old);
+		unlink(share.path);
 	close(share.listen_fd);
 	share.listen_fd = -1;
-	return true;
 }
 
 /* Is it the same command, with the same arguments? */
@@ -5640,6 +5600,8 @@ accept_all(void)
 {
 	int fd;
 
+	if (share.listen_fd == -1)
+		return;
 	self.timer[T_TRY] = FOREVER;
 	while ((fd = accept(share.listen_fd, NULL, NULL)) != -1)
 		add_hold(fd);
@@ -5677,17 +5639,15 @@ drop_holds(void)
 static void
 end_share(void)
 {
-	char path[128];
 	int status = final_status();
 
 	if (share.lock_fd == -1 || self.role == FRONT)
 		return;
-	close_door(false);
+	accept_all();
+	close_door();
 	if (is_lock(share.lock_fd, share.lock)) {
 		if (self.role == STANDIN && is_this_socket(share.path))
 			unlink(share.path);
-		if (self.role == STANDIN)
-			remove_socket(beside("old", path));
 		unlink(share.lock);
 	}
 	for (int i = 0; i < n_owners; i++)
@@ -5716,11 +5676,8 @@ forget_listeners(void)
 static void
 abandon_share(void)
 {
-	char path[128];
-
 	if (share.lock_fd == -1 || (self.role != HOLDER && self.supervisor > 0))
 		return;
-	remove_socket(beside("new", path));
 	if (is_this_socket(share.path))
 		unlink(share.path);
 	if (is_lock(share.lock_fd, share.lock))
