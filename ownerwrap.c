@@ -196,12 +196,11 @@ struct note {
 
 struct owner {
 	pid_t pid;		/* 0: who is behind a descriptor is not known */
-	int number;		/* as --owner-fd had it; -1 = by pid or name */
+	int number;		/* of a descriptor, as --owner-fd had it or a */
+				/* hold has it; -1 = by pid or name */
 	short events;		/* what to poll() for */
 	uint64_t ticks;		/* start time in raw ticks, 0 = not known */
 	int fd;			/* exit descriptor; -1 = polled */
-	int hold;		/* --share: its connection, or -1 */
-	bool fired;		/* poll() has told of one of them */
 	bool parent;		/* polled by the front's ppid */
 	bool pinned;		/* START was given: the ticks must be these */
 	bool gone;
@@ -420,7 +419,7 @@ list_add(struct list *l, size_t size)
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
  *			proc_age_ms, proc_moved, proc_user, proc_is_service,
  *			proc_resident_kib
- * Sockets		socket_rows, socket_inodes, peer_of, peer_exit
+ * Sockets		socket_rows, socket_inodes, peer_of
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
  *			change_mask, was_ignored, was_continued, queue_signal
@@ -616,9 +615,6 @@ kernel_told(pid_t pid)
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT		0x00000008
 #endif
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD		77
-#endif
 
 #define SIGNALS_END	_NSIG
 #define SYSLOG_PATH	"/dev/log"
@@ -739,19 +735,6 @@ peer_of(int fd, pid_t *pid, uid_t *uid)
 	*pid = cred.pid;
 	*uid = cred.uid;
 	return 0;
-}
-
-/* An exit descriptor of that process, whatever its number is now. */
-static int
-peer_exit(int fd)
-{
-	socklen_t len = sizeof(int);
-	int pidfd;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == -1)
-		return -1;		/* before Linux 6.5 */
-	set_cloexec(pidfd);
-	return pidfd;
 }
 
 static void
@@ -1177,7 +1160,6 @@ proc_moved(pid_t pid, uint64_t *moved)
 }
 
 
-static int peer_exit(int fd) { (void)fd; return not_here(); }
 
 /* The directory keeps other users out; the process is not known. */
 static int
@@ -2139,27 +2121,6 @@ hung_up(struct owner *o)
 	return now_ms() - o->unread_ms >= DRAIN_MS;
 }
 
-/* --share: was the connection closed?  Nothing that comes in is read. */
-static bool
-let_go(const struct owner *o)
-{
-	struct pollfd p = { .fd = o->hold };
-
-	return poll(&p, 1, 0) == 1;
-}
-
-/*
- * It ends with its connection, or its process.  Of thousands only those are
- * asked that poll() has named, or cannot.
- */
-static bool
-hold_gone(struct owner *o)
-{
-	if (o->pid == 0 || o->fd != -1)
-		return o->fired && (let_go(o) || fd_fired(o->fd));
-	return let_go(o) || gone_by_number(o);
-}
-
 static bool
 owner_gone(struct owner *o)
 {
@@ -2167,8 +2128,6 @@ owner_gone(struct owner *o)
 		return true;	/* an exit descriptor's word is final */
 	if (o->number != -1)
 		return hung_up(o);
-	if (o->hold != -1)
-		return hold_gone(o);
 	if (o->fd != -1)
 		return fd_fired(o->fd);
 	return o->parent ? parent_changed(o) : gone_by_number(o);
@@ -2201,7 +2160,7 @@ more_room(void)
 	if (o == NULL)
 		return false;
 	owners = o;
-	p = realloc(polls, (4 + 2 * (size_t)room) * sizeof(*p));
+	p = realloc(polls, (4 + (size_t)room) * sizeof(*p));
 	if (p == NULL)
 		return false;
 	polls = p;
@@ -2219,7 +2178,7 @@ owner_new(void)
 		return NULL;
 	o = &owners[n_owners++];
 	memset(o, 0, sizeof(*o));
-	o->fd = o->number = o->hold = -1;
+	o->fd = o->number = -1;
 	o->events = POLLIN;
 	return o;
 }
@@ -5361,7 +5320,7 @@ supervisor_note(const struct note *n)
 /* ======================================================================== */
 /*
  * A front connects to the server's socket, and holds the server as long as the
- * connection is open and its process lives.  Where nobody listens it takes the
+ * connection is open.  Where nobody listens it takes the
  * lock and starts a detached pair, the guard (a front without a host) and the
  * supervisor, who keep the lock for life: no two servers run at once.
  *
@@ -5518,7 +5477,7 @@ tell_hold(int fd, const char *fmt, ...)
 static void
 greet(const struct owner *o)
 {
-	tell_hold(o->hold, "server %d %016jx %s\n", (int)server.pid,
+	tell_hold(o->fd, "server %d %016jx %s\n", (int)server.pid,
 	    (uintmax_t)share.hash, share.command);
 }
 
@@ -5533,9 +5492,7 @@ greet_all(void)
 static void
 drop_hold(int i)
 {
-	close(owners[i].hold);
-	if (owners[i].fd != -1)
-		close(owners[i].fd);
+	close(owners[i].fd);
 	owners[i] = owners[--n_owners];
 }
 
@@ -5552,7 +5509,7 @@ holder_label(pid_t pid, char buf[64])
 	return buf;
 }
 
-/* One more hold, or it is closed: another user's, gone already, no memory. */
+/* One more hold, or it is closed: another user's, no memory. */
 static void
 add_hold(int fd)
 {
@@ -5568,17 +5525,12 @@ add_hold(int fd)
 		return;
 	}
 	o->pid = pid;
-	o->hold = fd;
-	if (!opt.poll)
-		o->fd = peer_exit(fd);
-	if (o->fd == -1 && pid != 0)
-		owner_open(o);
+	o->number = o->fd = fd;
+	o->events = 0;		/* what comes in is not read */
 	if (opt.log_fd != -1)
 		say(VERBOSE, "%s attached", holder_label(pid, who));
 	if (self.phase != STARTING && share.error == 0)
 		greet(o);
-	if (o->gone)
-		drop_hold(n_owners - 1);
 }
 
 /* For many holds.  The server has its own limit already. */
@@ -5622,7 +5574,6 @@ static void
 drop_holds(void)
 {
 	for (int i = n_owners - 1; i >= 0; i--) {
-		owners[i].fired = false;
 		if (!owners[i].gone)
 			continue;
 		say(VERBOSE, "%d let go", (int)owners[i].pid);
@@ -5652,12 +5603,12 @@ end_share(void)
 	}
 	for (int i = 0; i < n_owners; i++)
 		if (share.error != 0)
-			tell_hold(owners[i].hold, "failed %d\n", share.error);
+			tell_hold(owners[i].fd, "failed %d\n", share.error);
 		else if (status >= BY_SIGNAL)
-			tell_hold(owners[i].hold, "signal %d\n",
+			tell_hold(owners[i].fd, "signal %d\n",
 			    status - BY_SIGNAL);
 		else
-			tell_hold(owners[i].hold, "exit %d\n", status);
+			tell_hold(owners[i].fd, "exit %d\n", status);
 }
 
 /* What these speak of is not passed on. */
@@ -5772,7 +5723,9 @@ is_unlocked(void)
 static void
 await_greeting(void)
 {
-	if (is_unlocked() && !let_go(&(struct owner){ .hold = share.hold }))
+	struct pollfd p = { .fd = share.hold };
+
+	if (is_unlocked() && poll(&p, 1, 0) == 0)
 		refuse_stranger();
 	set_timer(T_TRY, GREET_MS);
 }
@@ -6102,8 +6055,6 @@ on_server_fd(short revents)
 static bool
 is_notified(const struct owner *o)
 {
-	if (o->hold != -1 && o->pid == 0)
-		return true;
 	return o->fd != -1 && !o->draining && (o->number == -1 || !opt.poll);
 }
 
@@ -6191,26 +6142,8 @@ poll_owners(void)
 		if (!o->gone && o->fd != -1 && is_notified(o))
 			polls[n++] = (struct pollfd){ .fd = o->fd,
 			    .events = o->events };
-		if (o->hold != -1)
-			polls[n++] = (struct pollfd){ .fd = o->hold };
 	}
 	return n;
-}
-
-/* Which holds have something to say?  In the order of poll_owners(). */
-static void
-mark_owners(int n)
-{
-	for (int i = 0, at = 3; i < n_owners; i++) {
-		struct owner *o = &owners[i];
-
-		while (at < n && polls[at].fd != o->fd &&
-		    polls[at].fd != o->hold)
-			at++;
-		for (; at < n && (polls[at].fd == o->fd ||
-		    polls[at].fd == o->hold); at++)
-			o->fired |= polls[at].revents != 0;
-	}
 }
 
 static void
@@ -6242,10 +6175,8 @@ loop(void)
 		for (int i = 3; i < n; i++)
 			fired |= polls[i].revents != 0;
 		if (fired) {
-			if (share.listen_fd != -1) {
-				mark_owners(n);
+			if (share.listen_fd != -1)
 				accept_holds();
-			}
 			on_owners();
 		}
 		run_timers();

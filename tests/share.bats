@@ -794,18 +794,18 @@ unaffected() { lives_on 200 "$SERVER" "$A"; }
 	await_end
 }
 
-@test "share: a hold whose process is gone counts no more, whoever inherited it" {
-	first -g 0.1 --
+@test "share: a hold is its connection, whoever has inherited it" {
+	first -g 0.1 -i 0.1 --
 	hold -i
 	await_line "$HELD" '^child '
 	heir=$(sed -n 's/^child //p' "$HELD")
 	track "$heir"
-	await_line wlog "$HOLD let go\$"
-	await_line "$HELD" '^closed'	# the heir had it open till then
-	lives_on 200 "$SERVER" "$A"
-	hold -i
+	await_gone "$HOLD"
 	let_go "$A"
+	lives_on 500 "$SERVER" "$heir"
+	kill -KILL "$heir"
 	await_end
+	assert_lines wlog "$HOLD let go\$" 1
 }
 
 @test "share: a hold of a server that is stopped is told how it ended" {
