@@ -3984,7 +3984,6 @@ static void close_door(void);
 static void accept_all(void);
 static void greet_all(void);
 static void drop_holds(void);
-static void accept_holds(void);
 static void open_channels(int pair[2]);
 static int *share_pair;
 static void leave_server(void) __attribute__((noreturn));
@@ -5489,13 +5488,6 @@ greet_all(void)
 		greet(&owners[i]);
 }
 
-static void
-drop_hold(int i)
-{
-	close(owners[i].fd);
-	owners[i] = owners[--n_owners];
-}
-
 /* 4713 (ownerwrap, of 4711 nvim): it is the parent that says most. */
 static const char *
 holder_label(pid_t pid, char buf[64])
@@ -5577,7 +5569,8 @@ drop_holds(void)
 		if (!owners[i].gone)
 			continue;
 		say(VERBOSE, "%d let go", (int)owners[i].pid);
-		drop_hold(i);
+		close(owners[i].fd);
+		owners[i] = owners[--n_owners];
 	}
 	if (self.timer[T_TRY] != FOREVER)	/* descriptors are free again */
 		set_timer(T_TRY, 0);
