@@ -1464,7 +1464,7 @@ in_call() { until_true "ls go.${1-*} >/dev/null 2>&1"; }
 	first -g 0.1 --
 	let_go "$A"
 	in_call "$SUPERVISOR"
-	old=$SERVER
+	before=$SERVER
 	mv log log.old
 	BY=()
 	share --
@@ -1472,7 +1472,7 @@ in_call() { until_true "ls go.${1-*} >/dev/null 2>&1"; }
 	: >go
 	attached
 	SERVER=$(server_pid log)
-	refute_alive "$old"
+	refute_alive "$before"
 	assert_alive "$SERVER"
 	let_go "$FRONT"
 	await_gone "$SERVER"
