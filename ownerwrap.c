@@ -70,6 +70,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 #include <strings.h>
 #include <termios.h>
@@ -107,8 +108,6 @@
 #define TRY_MS		50	/* between two tries to start or attach: what */
 				/* is under way ends in its own time */
 #define ASK_AGAIN_MS	1000	/* a request to stop can be lost among others */
-#define GREET_MS	1000	/* after this, is it a supervisor at all? */
-#define SETTLE_MS	5	/* a server that ends before needs no title */
 #define STDIO_MS	2000	/* a shared server this short had no client */
 #define DRAIN_MS	10000	/* what a server has not read by then it does */
 				/* not want */
@@ -195,13 +194,12 @@ struct note {
 };
 
 struct owner {
+	const struct kind *kind;
 	pid_t pid;		/* 0: who is behind a descriptor is not known */
-	int number;		/* of a descriptor, as --owner-fd had it or a */
-				/* hold has it; -1 = by pid or name */
+	int number;		/* the descriptor's, as --owner-fd had it */
 	short events;		/* what to poll() for */
 	uint64_t ticks;		/* start time in raw ticks, 0 = not known */
 	int fd;			/* exit descriptor; -1 = polled */
-	bool parent;		/* polled by the front's ppid */
 	bool pinned;		/* START was given: the ticks must be these */
 	bool gone;
 	int64_t gone_ms;	/* when that was seen, or 0 */
@@ -267,7 +265,6 @@ enum timer {
 	T_KEEP,		/* ask the keepers, or: --keep-if hangs */
 	T_TRY,		/* try again to start, to attach, or to accept */
 	T_IDLE,		/* look whether something happens in the server */
-	T_SETTLE,	/* the server has run a while: what could wait */
 	TIMERS
 };
 
@@ -298,7 +295,7 @@ static struct {		/* this process */
 	enum phase phase;
 	enum reason reason;
 	pid_t pid, sid, front, supervisor;
-	int null_fd, peer, exec_fd;
+	int null_fd, peer, exec_fd, exec_pipe[2];
 	int signals[2];		/* to read them; for handlers to write to */
 	int status;		/* the server's, or NO_STATUS */
 	int64_t timer[TIMERS], phase_ms, phase_since_ms;
@@ -365,13 +362,12 @@ static struct {		/* --share */
 	int listen_fd;		/* the supervisor's, while others may attach */
 	int hold;		/* a front's connection */
 	struct stat inode;	/* the socket's */
-	uint64_t hash;		/* of the server's command, and its text */
-	char command[256];
+	char command[256];	/* the server's */
 	struct rlimit limit;	/* of descriptors, as it was given to us */
 	int error;		/* the errno of the server's exec */
 	bool started;		/* this front has started the server */
 	bool greeted;		/* the supervisor has answered it */
-	bool hung_up;		/* ... or closed, without a word */
+	bool doubted;		/* who listened last had no lock */
 	bool waits;		/* said so */
 	int64_t since_ms;	/* ... then */
 	char line[512];		/* of what it says: not yet whole */
@@ -594,6 +590,46 @@ kernel_told(pid_t pid)
 		return 0;
 	return same_line(mine, its, "\nUid:") &&
 	    same_line(mine, its, "\nGid:") && same_line(mine, its, "\nCapPrm:");
+}
+
+/* The inodes of pid's sockets, added to l. */
+static int
+socket_inodes(pid_t pid, struct list *l)
+{
+	char path[64], target[32];
+	DIR *dir = opendir(proc_path(pid, "fd", path));
+	struct dirent *e;
+
+	if (dir == NULL)
+		return -1;
+	while ((e = readdir(dir)) != NULL) {
+		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
+		    sizeof(target) - 1);
+		uint64_t *inode;
+
+		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
+			continue;
+		target[n] = '\0';
+		if ((inode = list_add(l, sizeof(*inode))) == NULL)
+			break;
+		*inode = strtoull(target + 8, NULL, 10);
+	}
+	closedir(dir);
+	return e == NULL ? 0 : -1;
+}
+
+/* Bytes read and written: the first two lines of proc_pid_io(5). */
+static int
+proc_moved(pid_t pid, uint64_t *moved)
+{
+	char buf[512], *at = buf;
+
+	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0)
+		return -1;
+	*moved = 0;
+	for (int i = 0; i < 2 && (at = strchr(at, ':')) != NULL; i++)
+		*moved += strtoull(at += strlen(": "), NULL, 10);
+	return at == NULL ? -1 : 0;
 }
 
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
@@ -876,9 +912,9 @@ queue_signal(pid_t pid, int signo, union sigval value)
 }
 
 /*
- * The socket tables of our own network namespace, by sock_diag(7).  The
- * declarations are those of sock_diag(7) and netlink(7), whose headers not every
- * libc comes with.
+ * The socket tables of our own network namespace, by sock_diag(7).  These are
+ * the declarations of sock_diag(7) and netlink(7), whose headers not every libc
+ * comes with.
  */
 #define NETLINK_SOCK_DIAG	4
 #define SOCK_DIAG_BY_FAMILY	20
@@ -1069,46 +1105,6 @@ socket_rows(enum rows rows, see_fn *see)
 	    diag_rows(AF_UNIX, rows, see) == -1) ? -1 : 0;
 }
 
-/* The inodes of pid's sockets, added to l. */
-static int
-socket_inodes(pid_t pid, struct list *l)
-{
-	char path[64], target[32];
-	DIR *dir = opendir(proc_path(pid, "fd", path));
-	struct dirent *e;
-
-	if (dir == NULL)
-		return -1;
-	while ((e = readdir(dir)) != NULL) {
-		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
-		    sizeof(target) - 1);
-		uint64_t *inode;
-
-		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
-			continue;
-		target[n] = '\0';
-		if ((inode = list_add(l, sizeof(*inode))) == NULL)
-			break;
-		*inode = strtoull(target + 8, NULL, 10);
-	}
-	closedir(dir);
-	return e == NULL ? 0 : -1;
-}
-
-/* Bytes read and written: the first two lines of proc_pid_io(5). */
-static int
-proc_moved(pid_t pid, uint64_t *moved)
-{
-	char buf[512], *at = buf;
-
-	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0)
-		return -1;
-	*moved = 0;
-	for (int i = 0; i < 2 && (at = strchr(at, ':')) != NULL; i++)
-		*moved += strtoull(at += strlen(": "), NULL, 10);
-	return at == NULL ? -1 : 0;
-}
-
 
 #else	/* not Linux, or its plain POSIX twin for the tests */
 
@@ -1144,22 +1140,6 @@ socket_rows(enum rows rows, see_fn *see)
 	(void)rows, (void)see;
 	return not_here();
 }
-
-static int
-socket_inodes(pid_t pid, struct list *l)
-{
-	(void)pid, (void)l;
-	return not_here();
-}
-
-static int
-proc_moved(pid_t pid, uint64_t *moved)
-{
-	(void)pid, (void)moved;
-	return not_here();
-}
-
-
 
 /* The directory keeps other users out; the process is not known. */
 static int
@@ -1635,16 +1615,15 @@ write_line(int fd, const char *line, size_t len)
 static void
 write_log(const char *line)
 {
-	char entry[LINE_SIZE + 64];
+	char entry[LINE_SIZE + 64], time[32];
 	struct timespec ts;
 	struct tm tm;
 	int n;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	gmtime_r(&ts.tv_sec, &tm);
-	n = snprintf(entry, sizeof(entry),
-	    "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ %d %s", tm.tm_year + 1900,
-	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+	strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", &tm);
+	n = snprintf(entry, sizeof(entry), "%s.%03dZ %d %s", time,
 	    (int)(ts.tv_nsec / 1000000), (int)getpid(), line);
 	write_line(opt.log_fd, entry, (size_t)n);
 }
@@ -1705,14 +1684,7 @@ add_word(char *list, size_t size, const char *separator, const char *word)
 	snprintf(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
 }
 
-static void vsay(enum level level, const char *fmt, va_list ap)
-    __attribute__((format(printf, 2, 0)));
-static void say(enum level level, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-static void refuse(int status, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3), noreturn));
-
-static void
+static void __attribute__((format(printf, 2, 0)))
 vsay(enum level level, const char *fmt, va_list ap)
 {
 	char line[LINE_SIZE];
@@ -1741,7 +1713,7 @@ vsay(enum level level, const char *fmt, va_list ap)
 		write_syslog(line);
 }
 
-static void
+static void __attribute__((format(printf, 2, 3)))
 say(enum level level, const char *fmt, ...)
 {
 	va_list ap;
@@ -1752,7 +1724,7 @@ say(enum level level, const char *fmt, ...)
 }
 
 /* Nothing is started: one line and a status of our own. */
-static void
+static noreturn void __attribute__((format(printf, 2, 3)))
 refuse(int status, const char *fmt, ...)
 {
 	va_list ap;
@@ -1767,13 +1739,7 @@ refuse(int status, const char *fmt, ...)
 static const char *
 seconds(int64_t ms, char buf[32])
 {
-	int n = snprintf(buf, 32, "%jd.%03d", (intmax_t)ms / 1000,
-	    (int)(ms % 1000));
-
-	while (buf[n - 1] == '0')
-		n--;
-	n -= buf[n - 1] == '.';
-	memcpy(buf + n, "s", sizeof("s"));
+	snprintf(buf, 32, "%.15gs", (double)ms / 1000);
 	return buf;
 }
 
@@ -2090,7 +2056,7 @@ gone_by_number(struct owner *o)
 
 /* The host's child sees its parent change; never "is it 1". */
 static bool
-parent_changed(const struct owner *o)
+parent_changed(struct owner *o)
 {
 	struct proc p;
 
@@ -2121,16 +2087,27 @@ hung_up(struct owner *o)
 	return now_ms() - o->unread_ms >= DRAIN_MS;
 }
 
+/* An owner by pid or name; the default one; behind --owner-fd, and a hold. */
+static const struct kind {
+	bool (*gone)(struct owner *);	/* where no exit descriptor tells */
+	bool by_fd;
+} by_number = { gone_by_number, false }, by_parent = { parent_changed, false },
+    by_fd = { hung_up, true };
+
+/* Is the first one the parent?  Then the others are those above it. */
+static bool
+has_parent(void)
+{
+	return n_owners > 0 && owners[0].kind == &by_parent;
+}
+
 static bool
 owner_gone(struct owner *o)
 {
-	if (o->gone && (o->fd != -1 || (o->parent && !self.listed)))
+	if (o->gone && (o->fd != -1 || (o->kind == &by_parent && !self.listed)))
 		return true;	/* an exit descriptor's word is final */
-	if (o->number != -1)
-		return hung_up(o);
-	if (o->fd != -1)
-		return fd_fired(o->fd);
-	return o->parent ? parent_changed(o) : gone_by_number(o);
+	return o->fd != -1 && !o->kind->by_fd ? fd_fired(o->fd) :
+	    o->kind->gone(o);
 }
 
 /* ENOSYS, EPERM (seccomp), EMFILE: polled instead.  Only ESRCH is "gone". */
@@ -2178,7 +2155,8 @@ owner_new(void)
 		return NULL;
 	o = &owners[n_owners++];
 	memset(o, 0, sizeof(*o));
-	o->fd = o->number = -1;
+	o->kind = &by_number;
+	o->fd = -1;
 	o->events = POLLIN;
 	return o;
 }
@@ -2288,12 +2266,13 @@ own_by_fd(int fd)
 	short events;
 
 	for (int i = 0; i < n_owners; i++)
-		if (owners[i].number == fd)
+		if (owners[i].kind->by_fd && owners[i].number == fd)
 			return true;
 	if (fcntl(fd, F_GETFD) != 0 ||
 	    (kind = owner_kind(fd, &events)) == NULL ||
 	    (o = owner_new()) == NULL)
 		return false;
+	o->kind = &by_fd;
 	o->number = fd;
 	o->events = events;
 	snprintf(o->name, NAME_SIZE, "%s", kind);
@@ -2445,7 +2424,8 @@ default_owner(void)
 			refuse_adopter(parent);
 		if (o == NULL)
 			return;
-		o->parent = i == 0;
+		if (i == 0)
+			o->kind = &by_parent;
 		owner_open(o);
 		again = i == 0 ? getppid() :
 		    proc_stat(child, &p) == 0 ? p.ppid : parent;
@@ -2495,7 +2475,7 @@ owner_label(const struct owner *o, char buf[64])
 	int64_t since = o->gone_ms == 0 ? 0 : now_ms() - o->gone_ms;
 	char up[32];
 
-	if (o->number != -1)
+	if (o->kind->by_fd)
 		snprintf(buf, 64, "fd %d (%s)", o->number, o->name);
 	else if (o->ticks != 0 && o->name[0] != '\0')
 		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
@@ -2509,7 +2489,7 @@ owner_label(const struct owner *o, char buf[64])
 static const char *
 owner_short(const struct owner *o, char buf[64])
 {
-	if (o->number != -1)
+	if (o->kind->by_fd)
 		snprintf(buf, 64, "fd%d(%s)", o->number, o->name);
 	else
 		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
@@ -2953,14 +2933,25 @@ restore_terminal(void)
 }
 
 /* LISTEN_PID, WATCHDOG_PID: named us, must name the server. */
-static char listen_pid[32] = "LISTEN_PID=", watchdog_pid[32] = "WATCHDOG_PID=";
 static bool names_listener, names_watchdog;
 
-/* Async-signal-safe: between fork and exec. */
 static void
-write_pid(char *variable)
+set_number(const char *name, pid_t pid)
 {
-	snprintf(strchr(variable, '=') + 1, 16, "%d", (int)getpid());
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	setenv(name, text, 1);
+}
+
+/* They speak of the server from now on. */
+static void
+name_server(pid_t pid)
+{
+	if (names_listener)
+		set_number("LISTEN_PID", pid);
+	if (names_watchdog)
+		set_number("WATCHDOG_PID", pid);
 }
 
 /* Where argv and what follows it lie; the front's stay as they were. */
@@ -3008,15 +2999,12 @@ set_title(const char *owner)
 	title_start[len] = '\0';
 }
 
-static void become_server(int errno_fd, pid_t parent)
-    __attribute__((noreturn));
-
 /*
  * In the server.  The death signal is armed before the parent is asked for:
  * a supervisor that died earlier has another number now, one that dies later
  * fires it.  The front knows the pid before the exec, whoever dies first.
  */
-static void
+static noreturn void
 become_server(int errno_fd, pid_t parent)
 {
 	int error, fd;
@@ -3029,10 +3017,7 @@ become_server(int errno_fd, pid_t parent)
 	if (!self.front_adopts && (fd = exit_open(getpid())) != -1)
 		hand_over(fd);
 	will->server = getpid();
-	if (names_listener)
-		write_pid(listen_pid);
-	if (names_watchdog)
-		write_pid(watchdog_pid);
+	name_server(getpid());
 	restore_signals();
 	execvp(opt.command[0], opt.command);
 	error = errno;
@@ -3094,8 +3079,8 @@ leave_stderr(void)
 /*
  * One look serves both: the inodes of the tree's sockets from /proc/PID/fd,
  * then those rows of the socket tables that belong to them or to what the tree
- * listens on, in our own network namespace.  Doubt is alive: what cannot be read
- * is connected, and not idle.
+ * listens on, in our own network namespace.  Doubt is alive: what cannot be
+ * read is connected, and not idle.
  */
 
 static struct {			/* what the last look has found */
@@ -3538,9 +3523,7 @@ find_directory(char dir[PATH_MAX])
 	    is_usable("/tmp", name, dir);
 }
 
-static void refuse_directory(const char *dir) __attribute__((noreturn));
-
-static void
+static noreturn void
 refuse_directory(const char *dir)
 {
 	if (errno != EPERM)
@@ -3749,11 +3732,11 @@ hash_owners(void)
 {
 	uint64_t sum = 0;	/* in whatever order they were named */
 
-	for (int i = owners[0].parent ? n_owners - 1 : 0; i < n_owners; i++) {
+	for (int i = has_parent() ? n_owners - 1 : 0; i < n_owners; i++) {
 		uint64_t id[4] = { (uint64_t)owners[i].pid, owners[i].ticks };
 		struct stat st;
 
-		if (owners[i].number != -1 && fstat(owners[i].fd, &st) == 0) {
+		if (owners[i].kind->by_fd && fstat(owners[i].fd, &st) == 0) {
 			id[0] = (uint64_t)exit_pid(owners[i].fd);
 			id[2] = (uint64_t)st.st_dev;
 			id[3] = (uint64_t)st.st_ino;
@@ -3976,6 +3959,7 @@ list_orphans(void)
 
 static void enter(enum phase next);
 static void deliver(const struct note *n);
+static void reap(void);
 static void drain_signals(void (*on_signal)(const struct note *));
 static void on_copy(const struct note *n);
 static void stop_asking(void);
@@ -3986,7 +3970,7 @@ static void greet_all(void);
 static void drop_holds(void);
 static void open_channels(int pair[2]);
 static int *share_pair;
-static void leave_server(void) __attribute__((noreturn));
+static noreturn void leave_server(void);
 
 static bool
 in_ladder(void)
@@ -4068,7 +4052,7 @@ say_orphaned(void)
 	else if (self.front_is == LOST)
 		say(ORPHANED, "the front was killed%s; stopping %s (%s)", kept,
 		    server_label(who), what);
-	else if (owners[0].parent && lived < SHORT_MS && kept[0] == '\0')
+	else if (has_parent() && lived < SHORT_MS && kept[0] == '\0')
 		say(ORPHANED, "owner %s ended after %s; stopping %s (%s); "
 		    "to tie it to another process: --owner-pid PID",
 		    gone, seconds(lived < 100 ? lived : lived - lived % 100,
@@ -4117,8 +4101,11 @@ say_reason(enum reason reason)
 static void
 begin(enum reason reason)
 {
-	bool ended = server.ended;
+	bool ended;
 
+	if (reason == OWNER_GONE || reason == IDLE)
+		reap();		/* it may have ended while we looked */
+	ended = server.ended;
 	if (reason == FRONT_KILLED && in_ladder() &&
 	    step_ms(self.phase) != FOREVER)
 		self.timer[T_PHASE] = shorter(self.timer[T_PHASE],
@@ -4252,14 +4239,14 @@ leave_front(void)
 
 	self.front_is = AWAY;
 	tell_peer(NOTE_LEAVE, self.status);
-	if (n_owners > 0 && owners[0].parent) {	/* of a chain the topmost */
+	if (has_parent()) {	/* of a chain the topmost */
 		for (; n_owners > 1; n_owners--) {
 			if (owners[0].fd != -1)
 				close(owners[0].fd);
 			memmove(&owners[0], &owners[1],
 			    (size_t)(n_owners - 1) * sizeof(owners[0]));
 		}
-		owners[0].parent = false;
+		owners[0].kind = &by_number;
 		list_owners(list, sizeof(list), OWNERS_SHORT);
 		set_title(list);
 	}
@@ -4766,22 +4753,17 @@ set_keeper(pid_t pid)
 static void
 save_environment(void)
 {
-	static char listener[40], watchdog[40], pid[40];
 	size_t n = 0;
 
+	name_server(server.pid);
+	set_number("OWNERWRAP_SERVER_PID", server.pid);
 	while (environ[n] != NULL)
 		n++;
 	if ((keeper.command = strdup(opt.keep_if)) == NULL ||
-	    (keeper.env = calloc(n + 2, sizeof(*keeper.env))) == NULL)
+	    (keeper.env = calloc(n + 1, sizeof(*keeper.env))) == NULL)
 		return;
-	snprintf(listener, sizeof(listener), "LISTEN_PID=%d", (int)server.pid);
-	snprintf(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d",
-	    (int)server.pid);
-	snprintf(pid, sizeof(pid), "OWNERWRAP_SERVER_PID=%d", (int)server.pid);
 	for (size_t i = 0; i < n; i++)
-		keeper.env[i] = environ[i] == listen_pid ? listener :
-		    environ[i] == watchdog_pid ? watchdog : strdup(environ[i]);
-	keeper.env[n] = pid;
+		keeper.env[i] = strdup(environ[i]);
 }
 
 /* In --keep-if's process.  0 and 1 are ours already, which are /dev/null. */
@@ -5003,7 +4985,7 @@ say_started(void)
 	name_owners();
 	for (int i = 0; i < n_owners; i++) {
 		polled |= owners[i].fd == -1;
-		if (owners[i].number == -1)
+		if (!owners[i].kind->by_fd)
 			by = EXIT_KIND;
 	}
 	if (opt.share != NULL)
@@ -5020,21 +5002,11 @@ say_started(void)
 		    (int)server.pid, list, by);
 }
 
-/* T_SETTLE */
-static void
-on_settle(void)
-{
-	char list[256];
-
-	self.timer[T_SETTLE] = FOREVER;
-	name_owners();
-	list_owners(list, sizeof(list), OWNERS_SHORT);
-	set_title(list);
-}
-
 static void
 on_started(void)
 {
+	char list[256];
+
 	server.exec_ms = now_ms();
 	if (self.stderr_shared) {
 		tell_peer(NOTE_STARTED, 0);
@@ -5045,7 +5017,9 @@ on_started(void)
 		greet_all();
 	if (opt.find_orphans)		/* the title overwrites names */
 		find_orphans(say_orphan);
-	set_timer(T_SETTLE, SETTLE_MS);
+	name_owners();
+	list_owners(list, sizeof(list), OWNERS_SHORT);
+	set_title(list);
 	if (self.phase == STARTING)
 		enter(RUNNING);
 	if (opt.max_idle_ms > 0) {
@@ -5154,13 +5128,11 @@ raise_plainly(int signo)
 	sigaction(signo, &old, NULL);
 }
 
-static void finish(int status) __attribute__((noreturn));
-
 /*
  * End as the server did: the same code, or death by the same signal, without a
  * second core.  Where the signal does not kill: what a shell would report.
  */
-static void
+static noreturn void
 finish(int status)
 {
 	if (status < BY_SIGNAL)
@@ -5319,11 +5291,11 @@ supervisor_note(const struct note *n)
 /* ======================================================================== */
 /*
  * A front connects to the server's socket, and holds the server as long as the
- * connection is open.  Where nobody listens it takes the
- * lock and starts a detached pair, the guard (a front without a host) and the
- * supervisor, who keep the lock for life: no two servers run at once.
+ * connection is open.  Where nobody listens it takes the lock and starts a
+ * detached pair, the guard (a front without a host) and the supervisor, who
+ * keep the lock for life: no two servers run at once.
  *
- * What the supervisor says, a line each: "server PID HASH COMMAND" at once;
+ * What the supervisor says, a line each: "server PID COMMAND" at once;
  * "exit STATUS", "signal NUMBER" or "failed ERRNO" at the end.
  */
 
@@ -5433,17 +5405,6 @@ close_door(void)
 	share.listen_fd = -1;
 }
 
-/* Is it the same command, with the same arguments? */
-static uint64_t
-hash_command(void)
-{
-	uint64_t hash = FNV_BASIS;
-
-	for (char **arg = opt.command; *arg != NULL; arg++)
-		hash = hash_bytes(hash, *arg, strlen(*arg) + 1);
-	return hash;
-}
-
 static void
 join_command(char *buf, size_t size)
 {
@@ -5456,11 +5417,8 @@ join_command(char *buf, size_t size)
 	make_harmless(buf, (int)strlen(buf));
 }
 
-static void tell_hold(int fd, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* A line so short fits, or the peer does not read. */
-static void
+static void __attribute__((format(printf, 2, 3)))
 tell_hold(int fd, const char *fmt, ...)
 {
 	char line[sizeof(share.line)];
@@ -5476,8 +5434,7 @@ tell_hold(int fd, const char *fmt, ...)
 static void
 greet(const struct owner *o)
 {
-	tell_hold(o->fd, "server %d %016jx %s\n", (int)server.pid,
-	    (uintmax_t)share.hash, share.command);
+	tell_hold(o->fd, "server %d %s\n", (int)server.pid, share.command);
 }
 
 /* The exec has succeeded: those who have come already may know. */
@@ -5517,6 +5474,7 @@ add_hold(int fd)
 		return;
 	}
 	o->pid = pid;
+	o->kind = &by_fd;
 	o->number = o->fd = fd;
 	o->events = 0;		/* what comes in is not read */
 	if (opt.log_fd != -1)
@@ -5635,10 +5593,8 @@ become_pair(int pair[2])
 	self.role = FRONT;
 	self.pid = getpid();
 	self.sid = setsid();
-	memset(owners, 0, sizeof(owners[0]));	/* the front's parent */
 	n_owners = 0;
 	stop_timers();
-	share.hash = hash_command();	/* the title overwrites argv */
 	join_command(share.command, sizeof(share.command));
 	opt.any = false;
 	share.hold = -1;
@@ -5691,9 +5647,7 @@ start_pair(int pair[2])
 	return 0;
 }
 
-static void refuse_stranger(void) __attribute__((noreturn));
-
-static void
+static noreturn void
 refuse_stranger(void)
 {
 	refuse(NOT_STARTED, "%s: another program listens there", share.path);
@@ -5712,27 +5666,22 @@ is_unlocked(void)
 	return lock != 0;
 }
 
-/* A supervisor that is stopped or has no descriptors answers late. */
+/* Who listens without the lock is no pair, or one that has just ended. */
 static void
-await_greeting(void)
+on_connected(void)
 {
 	struct pollfd p = { .fd = share.hold };
+	bool doubt = share.hold != -1 && is_unlocked();
 
-	if (is_unlocked() && poll(&p, 1, 0) == 0)
+	if (doubt && (share.doubted || poll(&p, 1, 0) == 0))
 		refuse_stranger();
-	set_timer(T_TRY, GREET_MS);
-}
-
-/* Somebody has hung up at once: is it no pair? */
-static bool
-is_stranger(void)
-{
-	int fd;
-
-	if (!is_unlocked() || (fd = connect_share()) == -1)
-		return false;
-	close(fd);
-	return is_unlocked();
+	if (doubt) {
+		close(share.hold);
+		share.hold = -1;
+	}
+	share.doubted = doubt;
+	if (share.hold == -1)
+		set_timer(T_TRY, TRY_MS);
 }
 
 /* T_TRY in a front: connect, or start, or wait for who does or stops. */
@@ -5747,11 +5696,9 @@ try_attach(void)
 	    st.st_uid != geteuid()))
 		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
 		    share.path);
-	if (share.hung_up && is_stranger())
-		refuse_stranger();
 	share.hold = connect_share();
 	if (share.hold != -1 || errno == EAGAIN || errno == EINTR) {
-		set_timer(T_TRY, share.hold == -1 ? TRY_MS : GREET_MS);
+		on_connected();
 		return;
 	}
 	if (errno != ENOENT && errno != ECONNREFUSED)
@@ -5777,7 +5724,7 @@ try_attach(void)
 }
 
 /* The owners of a front are gone: a shared server may have others. */
-static void
+static noreturn void
 leave_server(void)
 {
 	char gone[LINE_SIZE / 2];
@@ -5804,23 +5751,23 @@ holder_signal(const struct note *n)
 }
 
 static void
-on_greeting(int pid, uint64_t hash, const char *command)
+on_greeting(int pid, const char *command)
 {
 	char mine[256];
 
 	server.pid = pid;
 	share.greeted = true;
-	self.timer[T_TRY] = FOREVER;
 	list_owners(mine, sizeof(mine), OWNERS_ALL);
 	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
 	    share.path, mine);
 	survive(share.hold);
 	drop_inherited();
-	if (opt.command == NULL || hash == hash_command())
+	if (opt.command == NULL)
 		return;
 	join_command(mine, sizeof(mine));
-	say(DEFAULT, "attached to server %d, which was started as another "
-	    "command: %s, not %s", pid, command, mine);
+	if (strcmp(command, mine) != 0)
+		say(DEFAULT, "attached to server %d, which was started as "
+		    "another command: %s, not %s", pid, command, mine);
 }
 
 static void
@@ -5869,7 +5816,6 @@ static void
 on_share_line(const char *line)
 {
 	const char *at;
-	uint64_t hash;
 	char *end;
 	int pid;
 
@@ -5877,8 +5823,7 @@ on_share_line(const char *line)
 		if (share.greeted)
 			return;
 		pid = (int)strtol(at, &end, 10);
-		hash = strtoull(end, &end, 16);
-		on_greeting(pid, hash, end + (*end == ' '));
+		on_greeting(pid, end + (*end == ' '));
 	} else if ((at = after("exit ", line)) != NULL)
 		on_shared_end(atoi(at) & 255);
 	else if ((at = after("signal ", line)) != NULL)
@@ -5907,8 +5852,7 @@ on_share(void)
 			    "status", share.path);
 			exit(NOT_STARTED);
 		}
-		share.hung_up = true;	/* it was about to stop */
-		share.n = 0;
+		share.n = 0;		/* it was about to stop */
 		set_timer(T_TRY, TRY_MS);
 		return;
 	}
@@ -5941,8 +5885,6 @@ on_try(void)
 {
 	if (self.role != HOLDER)
 		accept_holds();
-	else if (share.hold != -1)
-		await_greeting();
 	else
 		try_start();
 }
@@ -6048,7 +5990,7 @@ on_server_fd(short revents)
 static bool
 is_notified(const struct owner *o)
 {
-	return o->fd != -1 && !o->draining && (o->number == -1 || !opt.poll);
+	return o->fd != -1 && !o->draining && (!o->kind->by_fd || !opt.poll);
 }
 
 /* Who must be looked at: no exit descriptor, and not gone for good. */
@@ -6056,12 +5998,11 @@ static bool
 has_polled_owner(void)
 {
 	if (self.role == FRONT)
-		return !self.listed && n_owners > 0 && owners[0].parent &&
-		    !owners[0].gone && owners[0].fd == -1 &&
-		    (opt.poll || EXIT_INHERITED);
+		return !self.listed && has_parent() && !owners[0].gone &&
+		    owners[0].fd == -1 && (opt.poll || EXIT_INHERITED);
 	for (int i = 0; i < n_owners; i++)
 		if (!is_notified(&owners[i]) && !owners[i].gone &&
-		    (self.listed || !owners[i].parent))
+		    (self.listed || owners[i].kind != &by_parent))
 			return true;
 	return false;
 }
@@ -6083,7 +6024,7 @@ static void (*const on_timer[TIMERS])(void) = {
 	[T_PHASE] = on_phase_end, [T_TICK] = on_tick, [T_HELD] = on_held_end,
 	[T_ALONE] = on_alone, [T_LOOK] = on_look, [T_RESUME] = on_resume,
 	[T_ASK] = on_dropped, [T_KEEP] = on_keep, [T_IDLE] = on_idle_look,
-	[T_TRY] = on_try, [T_SETTLE] = on_settle
+	[T_TRY] = on_try
 };
 
 /* At whole intervals of the clock: all who poll wake the machine up once. */
@@ -6683,34 +6624,32 @@ take_variable(const char *variable)
 		give(o, VARIABLE, o == NULL ? variable : value);
 }
 
-/* One pass: our variables out, LISTEN_PID and WATCHDOG_PID to the server. */
+/* Does the variable name us? */
+static bool
+names_us(const char *variable)
+{
+	const char *value = getenv(variable);
+	uint64_t pid;
+
+	return value != NULL && parse_number(value, strlen(value), 1, INT_MAX,
+	    &pid) && (pid_t)pid == self.pid;
+}
+
+/* Our variables are taken out of it. */
 static void
 read_environment(void)
 {
-	char **to = environ, listen[32], watchdog[32];
-	bool listening = false;
+	char **to = environ;
 
-	snprintf(listen, sizeof(listen), "LISTEN_PID=%d", (int)self.pid);
-	snprintf(watchdog, sizeof(watchdog), "WATCHDOG_PID=%d", (int)self.pid);
+	names_listener = names_us("LISTEN_PID");
+	names_watchdog = names_us("WATCHDOG_PID");
+	if (names_listener)
+		unsetenv("LISTEN_PIDFDID");
 	for (char **from = environ; *from != NULL; from++)
-		listening |= strcmp(*from, listen) == 0;
-	for (char **from = environ; *from != NULL; from++) {
-		if (strncmp(*from, "OWNERWRAP_", 10) == 0) {
+		if (strncmp(*from, "OWNERWRAP_", 10) == 0)
 			take_variable(*from);
-			continue;
-		}
-		if (listening && strncmp(*from, "LISTEN_PIDFDID=", 15) == 0)
-			continue;
-		*to = *from;
-		if (listening && strcmp(*from, listen) == 0) {
-			names_listener = true;
-			*to = listen_pid;
-		} else if (strcmp(*from, watchdog) == 0) {
-			names_watchdog = true;
-			*to = watchdog_pid;
-		}
-		to++;
-	}
+		else
+			*to++ = *from;
 	*to = NULL;
 }
 
@@ -6853,12 +6792,10 @@ parse(char **argv)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 }
 
-static void refuse_few(void) __attribute__((noreturn));
-
-static void
+static noreturn void
 refuse_few(void)
 {
-	refuse(NOT_STARTED, "5 free descriptors are needed: %s",
+	refuse(NOT_STARTED, "6 free descriptors are needed: %s",
 	    strerror(errno));
 }
 
@@ -6920,7 +6857,7 @@ refuse_missing_owners(void)
 
 	list_owners(list, sizeof(list), OWNERS_GONE);
 	for (int i = 0; i < n_owners; i++)
-		by_pid |= owners[i].gone && owners[i].number == -1;
+		by_pid |= owners[i].gone && !owners[i].kind->by_fd;
 	refuse(NO_OWNER, "owner %s is not there: not started%s", list, by_pid ?
 	    " (ended, or in another pid namespace: --owner-fd)" : "");
 }
@@ -6932,7 +6869,7 @@ open_named_owners(void)
 	char list[LINE_SIZE / 2], names[LINE_SIZE / 4] = "";
 
 	for (int i = 0; i < n_owners; i++)
-		if (owners[i].number == -1)
+		if (!owners[i].kind->by_fd)
 			owner_open(&owners[i]);
 		else
 			owners[i].gone = owner_gone(&owners[i]);
@@ -6965,41 +6902,18 @@ open_owners(void)
 		refuse_missing_owners();
 }
 
-/* errno is about descriptors: owners who have some are polled instead. */
-static bool
-free_descriptors(void)
-{
-	bool some = false;
-
-	if (errno != EMFILE && errno != ENFILE)
-		return false;
-	for (int i = 0; i < n_owners; i++)
-		if (owners[i].fd != -1 && owners[i].number == -1) {
-			close(owners[i].fd);
-			some = true;
-			owners[i].fd = -1;
-			owners[i].gone = owner_gone(&owners[i]);
-		}
-	return some;
-}
-
-/* For the peer and for signals. */
+/*
+ * For the peer, for signals, and for the errno of the exec.  Before the owners'
+ * descriptors, which can be done without.
+ */
 static void
 open_channels(int pair[2])
 {
-	for (;;) {
-		if (pair_cloexec(pair) == 0) {
-			if (open_signals() == 0) {
-				survive(pair[0]);
-				survive(pair[1]);
-				return;
-			}
-			close(pair[0]);
-			close(pair[1]);
-		}
-		if (!free_descriptors())
-			refuse_few();
-	}
+	if (pair_cloexec(pair) == -1 || open_signals() == -1 ||
+	    pipe_cloexec(self.exec_pipe, O_NONBLOCK) == -1)
+		refuse_few();
+	survive(pair[0]);
+	survive(pair[1]);
 }
 
 /* kqueue: descriptors are opened here, so the owners are asked once more. */
@@ -7007,7 +6921,7 @@ static void
 rearm_owners(void)
 {
 	for (int i = 0; !EXIT_INHERITED && !opt.poll && i < n_owners; i++) {
-		if (owners[i].number != -1)
+		if (owners[i].kind->by_fd)
 			continue;
 		owners[i].fd = survive(exit_open(owners[i].pid));
 		owners[i].gone |= owners[i].fd == -1 ? errno == ESRCH :
@@ -7054,8 +6968,6 @@ wait_turn(int pair[2])
 	self.role = FRONT;
 }
 
-static void supervise(void) __attribute__((noreturn));
-
 /* The last words: the status, the server's pid given back, CONT. */
 static void
 conclude(void)
@@ -7073,10 +6985,8 @@ conclude(void)
 		send_signal(self.front, SIGCONT);
 }
 
-static void fail(const char *fmt) __attribute__((noreturn));
-
 /* There is no server; the front ends with our status. */
-static void
+static noreturn void
 fail(const char *fmt)
 {
 	say(REFUSED, fmt, strerror(errno));
@@ -7087,11 +6997,9 @@ fail(const char *fmt)
 }
 
 /* The supervisor's life.  Signals are held until those it gets are its own. */
-static void
+static noreturn void
 supervise(void)
 {
-	int fd[2];
-
 	self.role = SUPERVISOR;
 	self.phase = STARTING;
 	self.pid = self.supervisor = getpid();
@@ -7099,18 +7007,15 @@ supervise(void)
 	if (unique.fd != -1 && !lock_bytes(F_WRLCK, SUPERVISOR_BYTE, 1))
 		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
-	while (pipe_cloexec(fd, O_NONBLOCK) == -1)
-		if (!free_descriptors())
-			fail("5 free descriptors are needed: %s");
 	name_process("ow-supervisor");	/* the server may look */
 	if ((server.pid = fork_to_exec()) == -1)
 		fail("the server can't be forked: %s");
 	if (server.pid == 0)
-		become_server(fd[1], self.pid);
-	close(fd[1]);
+		become_server(self.exec_pipe[1], self.pid);
+	close(self.exec_pipe[1]);
 	if (opt.keep_if != NULL)
 		save_environment();
-	self.exec_fd = survive(fd[0]);
+	self.exec_fd = survive(self.exec_pipe[0]);
 	if (opt.share != NULL)
 		raise_limit();
 	if (own_signals() == -1) {
@@ -7184,8 +7089,8 @@ main(int argc, char **argv)
 	if (opt.command == NULL && opt.share == NULL)
 		exit(list_orphans());
 	look_around();
-	open_owners();
 	open_channels(pair);
+	open_owners();
 	catch_signals();
 	if (opt.share != NULL || opt.unique != NULL)
 		wait_turn(pair);

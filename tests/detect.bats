@@ -400,7 +400,7 @@ polled_by() {
 		run limits fds=$n -- "$OWNERWRAP_BIN" -p $$ -- touch started
 		expect_status 125
 		assert_equal "${#lines[@]}" 1
-		expect_match '^ownerwrap.*: 5 free descriptors are needed: '
+		expect_match '^ownerwrap.*: 6 free descriptors are needed: '
 		[ ! -e started ]
 	done
 	run limits fds=5 -- "$OWNERWRAP_BIN" -p $$ -- touch started

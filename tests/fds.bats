@@ -194,18 +194,18 @@ released() {
 	done
 }
 
-@test "descriptors: with 5 free ones everything works, by polling (67)" {
+@test "descriptors: with 6 free ones everything works, by polling (67)" {
 	new_owner
-	run --separate-stderr limits fds=5 -- "$OW" -v -p "$OWNER" -- sh -c 'exit 7'
+	run --separate-stderr limits fds=6 -- "$OW" -v -p "$OWNER" -- sh -c 'exit 7'
 	expect_status 7
 	expect_said_match '; owner [0-9]+ \(sleep, up [0-9]+s\), polled every '
-	start limits fds=5 -- "$OW" -i 0.1 -g 0 -p "$OWNER" -- sleep 300
+	start limits fds=6 -- "$OW" -i 0.1 -g 0 -p "$OWNER" -- sleep 300
 	server=$(server_of "$PID")
 	kill -KILL "$OWNER"
 	finish "$PID"
 	expect_status 124
 	refute_alive "$server"
-	start limits fds=5 -- "$OW" -- sleep 300
+	start limits fds=6 -- "$OW" -- sleep 300
 	server=$(server_of "$PID")
 	kill -TERM "$PID"
 	finish "$PID"
@@ -222,8 +222,8 @@ server_of() {
 	pgrep -P "$supervisor" -x sleep
 }
 
-@test "descriptors: with 5 free ones the default owner is watched (67)" {
-	start owner -l owned limits fds=5 -- "$OW" -i 0.1 -g 0.1 -- sleep 300
+@test "descriptors: with 6 free ones the default owner is watched (67)" {
+	start owner -l owned limits fds=6 -- "$OW" -i 0.1 -g 0.1 -- sleep 300
 	front=$(pid_in owned cmd)
 	server=$(server_of "$front")
 	track "$server" "$front"
@@ -245,14 +245,14 @@ server_of() {
 	finish "$FRONT"
 }
 
-@test "descriptors: with fewer than 5 free ones there is one line and 125 (67)" {
-	for free in 4 3 2 1; do
+@test "descriptors: with fewer than 6 free ones there is one line and 125 (67)" {
+	for free in 5 4 3 2 1; do
 		for owner in "" "-p $$"; do
 			# shellcheck disable=SC2086
 			run --separate-stderr limits fds=$free -- "$OW" $owner touch started
 			assert_equal "$status" 125 "status with $free free"
 			expect_output ""
-			expect_said "ownerwrap[touch]: 5 free descriptors are needed: Too many open files"
+			expect_said "ownerwrap[touch]: 6 free descriptors are needed: Too many open files"
 			[ ! -e started ]
 		done
 	done
@@ -265,7 +265,7 @@ server_of() {
 	run --separate-stderr limits fds=0 -- ./static touch started
 	expect_status 125
 	expect_output ""
-	expect_said_match '^ownerwrap(\[touch\])?: 5 free descriptors are needed: Too many open files$'
+	expect_said_match '^ownerwrap(\[touch\])?: 6 free descriptors are needed: Too many open files$'
 	[ ! -e started ]
 }
 
@@ -273,7 +273,7 @@ server_of() {
 	run --separate-stderr limits fds=6 -- "$OW" --log log -- sh -c 'exit 7'
 	expect_status 7
 	assert_lines log ' started; ' 1
-	run --separate-stderr limits fds=5 -- "$OW" --log log touch started
+	run --separate-stderr limits fds=6 -- "$OW" --log log touch started
 	expect_status 125
 	assert_equal "${#stderr_lines[@]}" 1
 }

@@ -177,15 +177,6 @@ let_go() {
 	await_end
 }
 
-@test "share: the same words in other arguments are another command" {
-	start "$OW" --share t -v -g 0.1 -- server -l log -e 3
-	A=$PID
-	server_pid log
-	start "$OW" --share t -v -- server -l 'log -e' 3
-	await_line "$ERR" 'another command: server -l log -e 3, not server -l log -e 3$'
-	let_go "$PID" "$A"
-}
-
 @test "share: a long or odd command is cut and made harmless in the line" {
 	first -g 0.1 --
 	start "$OW" --share t "$(printf 'a\nb\033c')" "$(printf %03000d 0)"
