@@ -243,7 +243,6 @@ struct sock {			/* one row of the socket tables */
 	uint64_t inode;		/* TCP: 0 = not accepted yet */
 	uint64_t peer;		/* inode of the other end; 0 = not known */
 	uint16_t port, peer_port;	/* TCP, UDP */
-	uint32_t addr[4];	/* ours; IPv4 as mapped into IPv6 */
 	char name[109];		/* Unix: the address of what it was made to, */
 				/* NULs as "@"; "@": it was not made to us; */
 				/* else "" */
@@ -471,6 +470,26 @@ survive(int fd)
 	if (kept != NULL)
 		*kept = fd;
 	return fd;
+}
+
+static int
+pipe_cloexec(int fd[2], int flags)
+{
+	if (pipe(fd) == -1)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (set_cloexec(fd[i]) == -1 ||
+		    (flags && fcntl(fd[i], F_SETFL, flags) == -1))
+			return -1;
+	return 0;
+}
+
+static int
+pair_cloexec(int fd[2])
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1)
+		return -1;
+	return set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
 }
 
 /* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
@@ -740,18 +759,6 @@ tree_gone(void)
 	    WSTOPPED | WNOHANG | WNOWAIT) == -1 && errno == ECHILD;
 }
 
-static int
-pipe_cloexec(int fd[2], int flags)
-{
-	return pipe2(fd, O_CLOEXEC | flags);
-}
-
-static int
-pair_cloexec(int fd[2])
-{
-	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd);
-}
-
 static void
 close_from_to(unsigned lo, unsigned hi)
 {
@@ -905,11 +912,7 @@ was_continued(void)
 	    sigismember(&set, SIGTTOU));
 }
 
-static int
-queue_signal(pid_t pid, int signo, union sigval value)
-{
-	return sigqueue(pid, signo, value);
-}
+#define queue_signal	sigqueue
 
 /*
  * The socket tables of our own network namespace, by sock_diag(7).  These are
@@ -968,7 +971,6 @@ set_ends(struct sock *s, bool v4, uint32_t addr[2][4], const uint16_t port[2])
 	for (int i = 0; i < 10; i++)	/* multiply and fold: a plain hash */
 		s->id = (s->id ^ s->id >> 32 ^ end[i / 5 ^ low][i % 5]) *
 		    UINT64_C(0x9e3779b97f4a7c15);
-	memcpy(s->addr, end[0], sizeof(s->addr));
 	s->local = memcmp(end[0], end[1], sizeof(addr[0])) == 0;
 	s->port = ntohs(port[0]);
 	s->peer_port = ntohs(port[1]);
@@ -1176,26 +1178,6 @@ tree_gone(void)
 		return false;
 	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOHANG);
 	return !self.own_group || kill(-server.pid, 0) == -1;
-}
-
-static int
-pipe_cloexec(int fd[2], int flags)
-{
-	if (pipe(fd) == -1)
-		return -1;
-	for (int i = 0; i < 2; i++)
-		if (set_cloexec(fd[i]) == -1 ||
-		    (flags && fcntl(fd[i], F_SETFL, flags) == -1))
-			return -1;
-	return 0;
-}
-
-static int
-pair_cloexec(int fd[2])
-{
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1)
-		return -1;
-	return set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
 }
 
 #define fork_to_exec	fork
@@ -1424,11 +1406,7 @@ exit_fired(int fd, short revents)
 	return false;
 }
 
-static int
-queue_signal(pid_t pid, int signo, union sigval value)
-{
-	return sigqueue(pid, signo, value);
-}
+#define queue_signal	sigqueue
 
 #endif	/* kqueue or plain POSIX */
 #endif	/* Linux or not */
@@ -3085,7 +3063,7 @@ leave_stderr(void)
 
 static struct {			/* what the last look has found */
 	struct list inodes;	/* uint64_t, sorted: the tree's sockets */
-	struct list listeners;	/* struct sock, TCP: those that listen */
+	bool listens[UINT16_MAX + 1];	/* TCP: on this port */
 	struct list socks;	/* struct sock, sorted by id: connections */
 	uint16_t udp;		/* a port that the tree has, or 0 */
 } found;
@@ -3125,52 +3103,27 @@ is_unix(const struct sock *s)
 	return s->name[0] != '\0';
 }
 
-/* Does a socket bound to addr get what comes for all addresses? */
-static bool
-is_wildcard(const uint32_t addr[4])
-{
-	return addr[0] == 0 && addr[1] == 0 && addr[3] == 0 &&
-	    (addr[2] == 0 || addr[2] == htonl(0xffff));
-}
-
-/* Does the tree listen on this port, at this address (NULL: at any)? */
-static bool
-is_listening(uint16_t port, const uint32_t *addr)
-{
-	const struct sock *l = found.listeners.at;
-
-	for (size_t i = 0; i < found.listeners.n; i++)
-		if (l[i].port == port && (addr == NULL ||
-		    is_wildcard(l[i].addr) ||
-		    memcmp(l[i].addr, addr, sizeof(l->addr)) == 0))
-			return true;
-	return false;
-}
-
 static int
 see_listening(const struct sock *s)
 {
-	struct sock *kept;
-
-	if (!is_held(s->inode))
-		return 0;
-	if ((kept = list_add(&found.listeners, sizeof(*kept))) == NULL)
-		return -1;
-	*kept = *s;
+	if (is_held(s->inode))
+		found.listens[s->port] = true;
 	return 0;
 }
 
-/* Kept: what the tree holds or serves, and what may be the other end of it. */
+/*
+ * Kept: what the tree holds, what it is to accept (by its port, whatever the
+ * address), and what may be the other end of either.
+ */
 static int
 see_connection(const struct sock *s)
 {
 	bool held = is_held(s->inode);
 	bool served = is_unix(s) ? held && strcmp(s->name, "@") != 0 :
-	    is_listening(s->port, s->addr);
+	    found.listens[s->port] && (held || s->inode == 0);
 	struct sock *kept;
 
-	if (!held && !served &&
-	    (is_unix(s) || !is_listening(s->peer_port, NULL)))
+	if (!held && !served && (is_unix(s) || !found.listens[s->peer_port]))
 		return 0;
 	if ((kept = list_add(&found.socks, sizeof(*kept))) == NULL)
 		return -1;
@@ -3244,7 +3197,8 @@ find_sockets(const struct list *t, bool udp)
 {
 	pid_t doubt = find_inodes(t);
 
-	found.listeners.n = found.socks.n = found.udp = 0;
+	memset(found.listens, false, sizeof(found.listens));
+	found.socks.n = found.udp = 0;
 	if (doubt == 0 && (socket_rows(LISTENING, see_listening) == -1 ||
 	    socket_rows(CONNECTED, see_connection) == -1 ||
 	    (udp && socket_rows(BOUND, see_bound) == -1)))
@@ -3746,17 +3700,6 @@ hash_owners(void)
 	return sum;
 }
 
-/* What is still ours goes while it is locked: at the very end. */
-static void
-release_files(void)
-{
-	if (self.role == FRONT && self.supervisor > 0)
-		return;		/* the supervisor's to do */
-	if (unique.fd != -1 && self.role != HOLDER &&
-	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
-		unlink(unique_path);
-}
-
 /* --- what is stale ------------------------------------------------------ */
 
 static const char pid_mark[] = "{pid}";
@@ -3968,6 +3911,7 @@ static void close_door(void);
 static void accept_all(void);
 static void greet_all(void);
 static void drop_holds(void);
+static void release_files(void);
 static void open_channels(int pair[2]);
 static int *share_pair;
 static noreturn void leave_server(void);
@@ -5489,11 +5433,10 @@ raise_limit(void)
 {
 	struct rlimit rl;
 
-	if (getrlimit(RLIMIT_NOFILE, &share.limit) == 0) {
-		rl = share.limit;
-		rl.rlim_cur = rl.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &rl);
-	}
+	getrlimit(RLIMIT_NOFILE, &share.limit);
+	rl = share.limit;
+	rl.rlim_cur = rl.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &rl);
 }
 
 /* All who wait; again later where descriptors are short. */
@@ -5562,28 +5505,25 @@ end_share(void)
 			tell_hold(owners[i].fd, "exit %d\n", status);
 }
 
-/* What these speak of is not passed on. */
+/*
+ * What is still ours goes while it is locked: at the very end.  Of a shared
+ * server only where we are refused under our lock: no pair has come of it.
+ */
 static void
-forget_listeners(void)
+release_files(void)
 {
-	if (!names_listener)
-		return;
-	names_listener = false;
-	unsetenv("LISTEN_PID");
-	unsetenv("LISTEN_FDS");
-	unsetenv("LISTEN_FDNAMES");
-}
+	bool starts = self.role == HOLDER || self.supervisor <= 0;
 
-/* Refused under our lock: no pair has come of it. */
-static void
-abandon_share(void)
-{
-	if (share.lock_fd == -1 || (self.role != HOLDER && self.supervisor > 0))
-		return;
-	if (is_this_socket(share.path))
-		unlink(share.path);
-	if (is_lock(share.lock_fd, share.lock))
-		unlink(share.lock);
+	if (share.lock_fd != -1 && starts) {
+		if (is_this_socket(share.path))
+			unlink(share.path);
+		if (is_lock(share.lock_fd, share.lock))
+			unlink(share.lock);
+	}
+	if (unique.fd != -1 && self.role != HOLDER &&
+	    (self.role != FRONT || starts) &&	/* the supervisor's to do */
+	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
+		unlink(unique_path);
 }
 
 /* In the pair: nothing of the starter's but directory, environment, limits. */
@@ -5601,7 +5541,12 @@ become_pair(int pair[2])
 	self.tty = self.tty_saved = false;
 	self.own_group = !self.listed && opt.scope != SCOPE_PROCESS;
 	self.stderr_taken = false;
-	forget_listeners();
+	if (names_listener) {	/* what they speak of is not passed on */
+		unsetenv("LISTEN_PID");
+		unsetenv("LISTEN_FDS");
+		unsetenv("LISTEN_FDNAMES");
+	}
+	names_listener = false;
 	dup2(self.null_fd, STDIN_FILENO);
 	dup2(opt.log_fd != -1 ? opt.log_fd : self.null_fd, STDOUT_FILENO);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
@@ -5691,7 +5636,6 @@ try_attach(void)
 	struct stat st;
 	int lock;
 
-	self.timer[T_TRY] = FOREVER;
 	if (lstat(share.path, &st) == 0 && (!S_ISSOCK(st.st_mode) ||
 	    st.st_uid != geteuid()))
 		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
@@ -5803,33 +5747,20 @@ on_share_failed(int error)
 	shutdown(share.hold, SHUT_RDWR);	/* try again */
 }
 
-/* What follows word in a line that begins with it. */
-static const char *
-after(const char *word, const char *line)
-{
-	size_t len = strlen(word);
-
-	return strncmp(line, word, len) == 0 ? line + len : NULL;
-}
-
 static void
 on_share_line(const char *line)
 {
-	const char *at;
-	char *end;
-	int pid;
+	int n, at = 0;
 
-	if ((at = after("server ", line)) != NULL) {
-		if (share.greeted)
-			return;
-		pid = (int)strtol(at, &end, 10);
-		on_greeting(pid, end + (*end == ' '));
-	} else if ((at = after("exit ", line)) != NULL)
-		on_shared_end(atoi(at) & 255);
-	else if ((at = after("signal ", line)) != NULL)
-		on_shared_end(BY_SIGNAL + (atoi(at) & 127));
-	else if ((at = after("failed ", line)) != NULL)
-		on_share_failed(atoi(at));
+	if (sscanf(line, "server %d %n", &n, &at) == 1 && at > 0) {
+		if (!share.greeted)
+			on_greeting(n, line + at);
+	} else if (sscanf(line, "exit %d", &n) == 1)
+		on_shared_end(n & 255);
+	else if (sscanf(line, "signal %d", &n) == 1)
+		on_shared_end(BY_SIGNAL + (n & 127));
+	else if (sscanf(line, "failed %d", &n) == 1)
+		on_share_failed(n);
 	else
 		refuse_stranger();
 }
@@ -5866,27 +5797,19 @@ on_share(void)
 	memmove(share.line, line, share.n + 1);
 }
 
-/* T_TRY in a front: is it its turn? */
+/* T_TRY: accept holds again; or, in a front: is it its turn? */
 static void
-try_start(void)
+on_try(void)
 {
 	self.timer[T_TRY] = FOREVER;
-	if (opt.share != NULL)
+	if (self.role != HOLDER)
+		accept_holds();
+	else if (opt.share != NULL)
 		try_attach();
 	else if (!take_turn())
 		set_timer(T_TRY, TRY_MS);
 	else
 		self.phase = OVER;	/* of this loop: main goes on */
-}
-
-/* T_TRY */
-static void
-on_try(void)
-{
-	if (self.role != HOLDER)
-		accept_holds();
-	else
-		try_start();
 }
 
 /* ======================================================================== */
@@ -6281,22 +6204,19 @@ set_owner_fd(const struct option *o, const char *value)
 static bool
 set_keep_connected(const struct option *o, const char *value)
 {
-	uint16_t ports[PORTS_MAX] = { 0 };
+	uint64_t port;
+	size_t len;
 	int n = 0;
 
 	if (value != NULL && strcmp(value, "any") != 0)
-		for (size_t len; ; value += len + 1) {
-			uint64_t port;
-
-			len = strcspn(value, ",");
+		for (const char *at = value; at != NULL; n++) {
+			len = strcspn(at, ",");
 			if (n == PORTS_MAX ||
-			    !parse_number(value, len, 1, UINT16_MAX, &port))
+			    !parse_number(at, len, 1, UINT16_MAX, &port))
 				return false;
-			ports[n++] = (uint16_t)port;
-			if (value[len] == '\0')
-				break;
+			opt.ports[n] = (uint16_t)port;
+			at = at[len] == '\0' ? NULL : at + len + 1;
 		}
-	memcpy(opt.ports, ports, sizeof(ports));
 	opt.n_ports = n;
 	return set_flag(o, value);
 }
@@ -6698,55 +6618,37 @@ turn_off(const char *name, const char *why)
 	memset(o->to, 0, o->size);
 }
 
-/* Is it on?  With word, an enum's value, only this one of its words is. */
-static bool
-is_on(const char *name, int word)
-{
-	static const char off[sizeof(int64_t)];
-	const struct option *o = option_by_name(name, strlen(name));
-
-	return word != 0 ? *(int *)o->to == word :
-	    memcmp(o->to, off, o->size) != 0;
-}
-
 /* Of two that exclude each other a variable gives way to an option. */
 static void
-check_clashes(void)
+clash(const char *name, const char *other, const char *why)
 {
-	static const char no_tree[] = "with --scope process the server's tree "
-	    "is not known";
-	static const struct {
-		const char *name, *other, *why;
-		int word, other_word;
-	} clashes[] = {
-		{ "keep-connected", "scope", no_tree, 0, SCOPE_PROCESS },
-		{ "max-idle", "scope", no_tree, 0, SCOPE_PROCESS },
-		{ "leftovers", "share", "with --share the server's end is the "
-		    "end of all", LEFTOVERS_LEAVE, 0 },
-		{ "unique", "share", "with --share there is one server for all "
-		    "owners", 0, 0 }
-	};
-	char why[48];
+	char excluded[48];
 
-	for (size_t i = 0; i < COUNT(clashes); i++) {
-		const char *name = clashes[i].name, *other = clashes[i].other;
-
-		if (!is_on(name, clashes[i].word) ||
-		    !is_on(other, clashes[i].other_word))
-			continue;
-		if (is_variable(other) && !is_variable(name)) {
-			snprintf(why, sizeof(why), "--%s excludes it", name);
-			turn_off(other, why);
-		} else
-			turn_off(name, clashes[i].why);
+	if (is_variable(name) || !is_variable(other)) {
+		turn_off(name, why);
+		return;
 	}
+	snprintf(excluded, sizeof(excluded), "--%s excludes it", name);
+	turn_off(other, excluded);
 }
 
 /* What was well-formed, but can't work here, or together. */
 static void
 check_options(void)
 {
-	check_clashes();
+	static const char no_tree[] = "with --scope process the server's tree "
+	    "is not known";
+
+	if (opt.scope == SCOPE_PROCESS && opt.keep_connected)
+		clash("keep-connected", "scope", no_tree);
+	if (opt.scope == SCOPE_PROCESS && opt.max_idle_ms != 0)
+		clash("max-idle", "scope", no_tree);
+	if (opt.share != NULL && opt.leftovers == LEFTOVERS_LEAVE)
+		clash("leftovers", "share", "with --share the server's end is "
+		    "the end of all");
+	if (opt.share != NULL && opt.unique != NULL)
+		clash("unique", "share", "with --share there is one server for "
+		    "all owners");
 	if (opt.keep_connected && !sockets_usable())
 		turn_off("keep-connected", "the sockets of processes can't "
 		    "be listed: --keep-if can ask by a command");
@@ -6937,7 +6839,6 @@ find_files(void)
 
 	atexit(release_files);
 	if (opt.share != NULL) {
-		atexit(abandon_share);
 		find_path(opt.share, ".sock", share.path, sizeof(share.path));
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 	}
