@@ -412,8 +412,8 @@ list_add(struct list *l, size_t size)
  * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
- *			proc_age_ms, proc_moved, proc_user, proc_is_service,
- *			proc_resident_kib
+ *			proc_leader, proc_age_ms, proc_moved, proc_user,
+ *			proc_is_service, proc_resident_kib
  * Sockets		socket_rows, socket_inodes, peer_of
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
@@ -553,6 +553,18 @@ proc_is_service(pid_t pid)
 
 	return proc_read(pid, "cgroup", buf, sizeof(buf)) > 0 &&
 	    strstr(buf, ".service\n") != NULL;
+}
+
+/* Threads are in /proc, too, and kill(2) answers for them: whose is pid? */
+static pid_t
+proc_leader(pid_t pid)
+{
+	char buf[512];
+	const char *line = NULL;
+
+	if (proc_read(pid, "status", buf, sizeof(buf)) > 0)
+		line = strstr(buf, "\nTgid:");
+	return line == NULL ? pid : atoi(line + 6);
 }
 
 static int64_t
@@ -3730,7 +3742,7 @@ pid_in_name(const char *name, const char *pattern)
 	    parse_number(name, digits, 2, INT_MAX, &pid) ? (pid_t)pid : 0;
 }
 
-/* Anything but "there is no such process" is alive. */
+/* Anything but "there is no such process", as of a thread, is alive. */
 static bool
 is_stale(int dir, const char *name, pid_t pid)
 {
@@ -3738,7 +3750,8 @@ is_stale(int dir, const char *name, pid_t pid)
 
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	    kill(pid, 0) == -1 && errno == ESRCH;
+	    ((kill(pid, 0) == -1 && errno == ESRCH) ||
+	    proc_leader(pid) != pid);
 }
 
 static void
@@ -6615,7 +6628,8 @@ turn_off(const char *name, const char *why)
 		refuse(NOT_STARTED, "--%s: can't work here: %s", name, why);
 	say(DEFAULT, "%s=%s: ignored, can't work here: %s",
 	    spell(o, VARIABLE, spelled), g->value, why);
-	memset(o->to, 0, o->size);
+	if (o->to != NULL)
+		memset(o->to, 0, o->size);
 }
 
 /* Of two that exclude each other a variable gives way to an option. */
@@ -6632,6 +6646,24 @@ clash(const char *name, const char *other, const char *why)
 	turn_off(other, excluded);
 }
 
+/* proc(5): a thread's number is no process's, though it looks like one. */
+static void
+check_owners(void)
+{
+	char who[64], why[128];
+
+	for (int i = 0; i < n_owners; i++) {
+		pid_t pid = owners[i].pid, leader = proc_leader(pid);
+
+		if (owners[i].kind->by_fd || leader == pid)
+			continue;
+		snprintf(why, sizeof(why), "%d is a thread of %s", (int)pid,
+		    label_of(leader, who));
+		turn_off("owner-pid", why);
+		owners[i--] = owners[--n_owners];
+	}
+}
+
 /* What was well-formed, but can't work here, or together. */
 static void
 check_options(void)
@@ -6639,6 +6671,7 @@ check_options(void)
 	static const char no_tree[] = "with --scope process the server's tree "
 	    "is not known";
 
+	check_owners();
 	if (opt.scope == SCOPE_PROCESS && opt.keep_connected)
 		clash("keep-connected", "scope", no_tree);
 	if (opt.scope == SCOPE_PROCESS && opt.max_idle_ms != 0)

@@ -333,18 +333,45 @@ look='look() { until eval "$1"; do sleep 0.02; done; }'
 	ended_by_term 124
 }
 
-@test "identity: a thread's number stands for its process" {
+# a_thread: sets OWNER and, one that is not its first, THREAD
+a_thread() {
 	start owner -m 30000
 	OWNER=$PID
 	until_true "[[ \$(ps -o stat= -p $OWNER) == Z* ]]"
-	for thread in "/proc/$OWNER/task"/*; do
-		thread=${thread##*/}
-		[ "$thread" = "$OWNER" ] || break
+	for THREAD in "/proc/$OWNER/task"/*; do
+		THREAD=${THREAD##*/}
+		[ "$THREAD" = "$OWNER" ] || break
 	done
-	wrap -p "$thread" -g 0 --
-	lives_on 300 "$SERVER"
+}
+
+@test "identity: a thread's number is no process's: refused, and named (104)" {
+	a_thread
+	for value in "$THREAD" "$THREAD:$(start_ticks "$THREAD")"; do
+		run "$OW" -p $$ -p "$value" -- touch started
+		expect_status 125
+		expect_output "ownerwrap[touch]: --owner-pid: can't work here: $THREAD is a thread of $OWNER (owner)"
+		[ ! -e started ]
+	done
+	wrap -p "$OWNER" -g 0 --
+	lives_on 200 "$SERVER"
 	kill -KILL "$OWNER"
 	ended_by_term 124
+}
+
+@test "identity: a thread's number in a variable is one line (104)" {
+	a_thread
+	OWNERWRAP_OWNER_PID=$THREAD start owner -l host "$OW" -g 0 -- server -l log
+	below_host
+	assert_lines "$ERR" "^ownerwrap\\[server\\]: OWNERWRAP_OWNER_PID=$THREAD: ignored, can't work here: $THREAD is a thread of $OWNER \\(owner\\)\$" 1
+	kill -KILL "$OWNER"
+	lives_on 200 "$SERVER"
+	kill -KILL "$PID"
+	ended_by_term
+	a_thread
+	# Another variable that names an owner stays.
+	OWNERWRAP_OWNER_PID=$THREAD OWNERWRAP_OWNER_NAME=bash wrap -v --
+	assert_lines "$ERR" 'is a thread of ' 1
+	assert_lines "$ERR" '; owner [0-9]+ \(bash, ' 1
 }
 
 # --- options and variables ---------------------------------------------------

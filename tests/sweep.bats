@@ -188,6 +188,18 @@ kept() {
 	[ -e "d/$zombie" ]
 }
 
+@test "sweep: the number of a living process's thread is nobody's (104)" {
+	start owner -m 30000
+	until_true "[[ \$(ps -o stat= -p $PID) == Z* ]]"
+	mkdir run
+	for thread in "/proc/$PID/task"/*; do
+		: >"run/srv-${thread##*/}"
+	done
+	ow --sweep 'run/srv-{pid}' true
+	expect_status 0
+	assert_equal "$(ls run)" "srv-$PID"
+}
+
 @test "sweep: files of another user stay, for root, too" {
 	dead_pids 2
 	as_nobody
