@@ -2270,17 +2270,185 @@ own_by_fd(int fd)
 	return survive(o->fd) != -1 && set_cloexec(o->fd) == 0;
 }
 
-/* The kernel's name, of which it has 15 bytes, or the basename of argv[0]. */
+/*
+ * Whom a command line shows as something else: a shell that only waits for its
+ * command or script, a program that an interpreter runs, and a launcher, which
+ * only waits for what it started.  Of one letter: the options whose value is
+ * the program's text, and those with another value ('-': the long ones begin
+ * with one dash, too).  busybox is an interpreter of applets.
+ */
+static const struct program {
+	const char *names;	/* of a launcher whole, else with a version */
+	enum { LAUNCHER, SHELL, INTERPRETER } kind;
+	const char *text, *values, *verb;	/* go only with its verb */
+} programs[] = {
+	{ "sh dash bash ash zsh ksh mksh yash osh rbash rksh rzsh", SHELL,
+	    "c", "oO", "" },
+	{ "fish", SHELL, "c", "CdDfop", "" },
+	{ "csh tcsh rc", SHELL, "c", "", "" },
+	{ "nu", SHELL, "c", "eImt", "" },
+	{ "xonsh", SHELL, "c", "D", "" },
+	{ "elvish pwsh", SHELL, "ce", "-", "" },
+	{ "node nodejs", INTERPRETER, "ep", "rC", "" },
+	{ "python", INTERPRETER, "c", "WX", "" },	/* -m: the operand */
+	{ "ruby", INTERPRETER, "e", "CEFIKrW", "" },
+	{ "perl", INTERPRETER, "eE", "IMm", "" },
+	{ "bun deno", INTERPRETER, "ep", "rc", "run" },
+	{ "busybox", INTERPRETER, "", "", "" },
+	{ "go", LAUNCHER, "", "", "run" },
+	{ "npm npx pnpm pnpx yarn bunx corepack uv uvx pipx make sudo doas su "
+	    "timeout flock time script unshare bwrap dbus-run-session",
+	    LAUNCHER, "", "", "" }
+};
+
+static const char text_options[] = "command commands cmd-line cwa "
+    "commandwithargs ec encodedcommand eval print";
+static const char value_options[] = "rcfile init-file emulate init-command "
+    "debug-output features profile config env-config rc db log sock ep ex "
+    "executionpolicy wd workingdirectory configurationname custompipename "
+    "inputformat outputformat settingsfile windowstyle require import loader "
+    "preload";
+
+struct guise {			/* what a command line says of a process */
+	char args[ARGS_SIZE];
+	const struct program *program;	/* NULL: just what it is */
+	const char *script;	/* what that runs, or NULL */
+	bool text;		/* or its program is an argument: -c */
+	bool reads;		/* -s or -i, or nothing: a shell reads it */
+};
+
+/* Is word in list, but for such a suffix (or "static")? */
+static bool
+is_listed(const char *list, const char *word, size_t len, const char *suffix)
+{
+	size_t n, rest;
+
+	for (; *list != '\0'; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (n > len || strncasecmp(list, word, n) != 0)
+			continue;
+		rest = len - n - strspn(word + n, suffix);
+		if (rest == 0 || (suffix[0] != '\0' && rest == 6 &&
+		    strncmp(word + len - rest, "static", rest) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Titles are of several words: npm calls itself "npm exec". */
+static const struct program *
+program_called(const char *title)
+{
+	const char *end = title + strcspn(title, " "), *name = end;
+
+	while (name > title && name[-1] != '/')
+		name--;
+	name += *name == '-';	/* a login shell */
+	for (size_t i = 0; name < end && i < COUNT(programs); i++)
+		if (is_listed(programs[i].names, name, (size_t)(end - name),
+		    programs[i].kind == LAUNCHER ? "" : "-.0123456789"))
+			return &programs[i];
+	return NULL;
+}
+
+static const char *
+next_word(const char *word)
+{
+	return word + strlen(word) + 1;
+}
+
+/* Of one option word: does it take the next word, too? */
+static bool
+takes_value(struct guise *g, const char *word)
+{
+	const struct program *p = g->program;
+	const char *name = word + 1 + (word[1] == '-');
+	size_t len = strcspn(name, "=");
+
+	if (word[1] == '-' || (p->values[0] == '-' && len > 1)) {
+		g->text |= is_listed(text_options, name, len, "");
+		g->reads |= is_listed("interactive", name, len, "");
+		return name[len] == '\0' &&
+		    is_listed(value_options, name, len, "");
+	}
+	for (; *name != '\0' && !g->text; name++) {
+		if (strchr(p->values, *name) != NULL)
+			return name[1] == '\0';
+		g->text = word[0] == '-' && strchr(p->text, *name) != NULL;
+		g->reads |= word[0] == '-' && strchr("si", *name) != NULL;
+	}
+	return false;
+}
+
+/* The first operand behind a program's options, or end. */
+static const char *
+skip_options(struct guise *g, const char *word, const char *end)
+{
+	while (word < end && !g->text && (*word == '-' || *word == '+')) {
+		bool last = word[1] == '\0' || strcmp(word, "--") == 0;
+		bool two = !last && takes_value(g, word);
+
+		word = next_word(word);
+		if (last)
+			break;
+		if (two && word < end)
+			word = next_word(word);
+	}
+	return g->text ? end : word;
+}
+
+/*
+ * One behind the other: busybox sh, python3 /usr/bin/xonsh, node /usr/bin/npm.
+ * What a shell runs is its script, whatever that is called.
+ */
+static bool
+read_guise(pid_t pid, struct guise *g)
+{
+	ssize_t n = proc_args(pid, g->args, sizeof(g->args));
+	const char *word = g->args, *end = g->args + n;
+	const struct program *p;
+
+	g->program = NULL;
+	g->script = NULL;
+	g->text = g->reads = false;
+	while (n > 0 && word < end && (p = program_called(word)) != NULL) {
+		g->program = p;
+		if (p->kind == LAUNCHER && p->verb[0] == '\0')
+			break;
+		g->reads = false;	/* of an interpreter it means nothing */
+		word = skip_options(g, next_word(word), end);
+		if (word < end && strcmp(word, p->verb) == 0 &&
+		    p->kind != LAUNCHER)
+			word = skip_options(g, next_word(word), end);
+		g->reads |= p->kind == SHELL && !g->text && word >= end;
+		if (word < end && !(p->kind == SHELL && g->reads))
+			g->script = word;
+		if (p->kind != INTERPRETER)
+			break;
+	}
+	return n > 0;
+}
+
+/*
+ * The kernel's name, of which it has 15 bytes, the basename of argv[0] or of a
+ * title's first word, or that of the script that an interpreter runs.
+ */
 static bool
 is_called(const struct proc *p, const char *name)
 {
-	char args[ARGS_SIZE];
+	struct guise g;
+	char *space;
 
 	if (strncmp(p->name, name, NAME_SIZE - 1) == 0)
 		return true;
-	if (proc_args(p->pid, args, sizeof(args)) <= 0)
+	if (!read_guise(p->pid, &g))
 		return false;
-	return strcmp(base_name(args), name) == 0;
+	if (strcmp(base_name(g.args), name) == 0 ||
+	    (g.script != NULL && strcmp(base_name(g.script), name) == 0))
+		return true;
+	if ((space = strchr(g.args, ' ')) != NULL)
+		*space = '\0';
+	return strcmp(base_name(g.args), name) == 0;
 }
 
 /*
@@ -2326,51 +2494,31 @@ list_ancestors(char *buf, size_t size)
 	}
 }
 
-/* Does cluster, a shell's option word, take the next word as its value? */
-static bool
-takes_value(const char *word)
-{
-	return strcmp(word, "--rcfile") == 0 ||
-	    strcmp(word, "--init-file") == 0 ||
-	    (word[1] != '-' && word[strlen(word) - 1] == 'o') ||
-	    (word[1] != '-' && word[strlen(word) - 1] == 'O');
-}
+enum link {
+	STAYS,		/* an owner like any other */
+	READS,		/* the same, a shell that reads commands */
+	WAITS,		/* a launcher */
+	COMMAND		/* a shell with -c */
+};
 
-/* sh -c, bash -lc, busybox sh -ec ...: -c only among the shell's options. */
-static bool
-is_shell_command(pid_t pid)
+static enum link
+link_of(pid_t pid)
 {
-	static const char *const shells[] = { "sh", "dash", "bash", "ash",
-	    "ksh", "zsh" };
-	char args[ARGS_SIZE];
-	ssize_t n = proc_args(pid, args, sizeof(args));
-	const char *end = args + n, *word = args, *base;
-	bool shell = false, skip = false;
+	struct guise g;
+	struct proc row;
+	const struct program *p;
 
-	if (n <= 0)
-		return false;
-	for (int tries = 0; tries < 2 && !shell && word < end; tries++) {
-		base = base_name(word);
-		base += *base == '-';
-		for (size_t i = 0; i < COUNT(shells); i++)
-			shell |= strcmp(base, shells[i]) == 0;
-		if (!shell && strcmp(base, "busybox") != 0)
-			return false;
-		word += strlen(word) + 1;
-	}
-	for (; shell && word < end; word += strlen(word) + 1) {
-		if (skip) {
-			skip = false;
-			continue;
-		}
-		if ((*word != '-' && *word != '+') || word[1] == '\0' ||
-		    strcmp(word, "--") == 0)
-			return false;
-		if (word[0] == '-' && word[1] != '-' && strchr(word, 'c'))
-			return true;
-		skip = takes_value(word);
-	}
-	return false;
+	if (!read_guise(pid, &g))
+		return STAYS;
+	p = g.program;
+	if (p == NULL && proc_stat(pid, &row) == 0)
+		p = program_called(row.name);
+	if (p != NULL && p->kind == LAUNCHER && (p->verb[0] == '\0' ||
+	    (g.script != NULL && strcmp(g.script, p->verb) == 0)))
+		return WAITS;
+	if (p == NULL || p->kind != SHELL || p != g.program)
+		return STAYS;
+	return g.text ? COMMAND : g.reads ? READS : WAITS;
 }
 
 /*
@@ -2396,37 +2544,90 @@ refuse_adopter(pid_t pid)
 }
 
 /*
- * The parent, and through shells that only hold a command (what editors, npm
- * and make put in between, and what lives on when they die) their parents: as
- * soon as any of the chain is gone.  Each is opened first and its child's
- * parent asked again then, so that a number recycled in between is noticed.
+ * One more owner, the parent of child.  Opened first and the child's parent
+ * asked again then, so that a number recycled in between is noticed.  Who is
+ * the parent now, or -1: still this one.
+ */
+static pid_t
+open_link(pid_t child, pid_t parent)
+{
+	struct owner *o = owner_add(parent, 0);
+	pid_t again = getppid();
+	struct proc p;
+
+	if (o == NULL)		/* no memory: the others will do */
+		return -1;
+	if (child == self.pid)
+		o->kind = &by_parent;
+	owner_open(o);
+	if (child != self.pid)
+		again = proc_stat(child, &p) == 0 ? p.ppid : parent;
+	if (again == parent && !o->gone)
+		return -1;
+	if (o->fd != -1)
+		close(o->fd);
+	n_owners--;
+	return again;
+}
+
+/*
+ * An owner that never goes is seldom who was meant: a service manager, as the
+ * first process or of a user's session.
+ */
+static void
+say_lasting(pid_t pid)
+{
+	static const char managers[] = "init systemd launchd runit s6-svscan "
+	    "tini dumb-init catatonit";
+	char who[64];
+	struct proc p;
+	bool known = proc_stat(pid, &p) == 0;
+
+	if (known && (pid == 1 || p.ppid == 1) &&
+	    is_listed(managers, p.name, strlen(p.name), ""))
+		say(DEFAULT, "owner %s outlives every editor: name one with "
+		    "--owner-pid", label(pid, p.name, who));
+	else if (pid == 1)
+		say(VERBOSE, "owner %s is the first process: if it outlives "
+		    "the editor, name one with --owner-pid",
+		    label(pid, known ? p.name : "", who));
+}
+
+/*
+ * The parent, and through launchers (what editors put in between, and what
+ * lives on when they die) their parents: as soon as any of the chain is gone.
+ * A launcher stands for itself where it was meant to live on: put in the
+ * background of an interactive shell, adopted, or under nohup.
  */
 static void
 default_owner(void)
 {
 	pid_t child = self.pid, parent = getppid(), again;
+	bool stands = false;	/* child may be the last of the chain */
+	struct sigaction hup;
+	struct proc p;
 
-	for (int i = 0; i < CHAIN_MAX && parent != 0; i++) {
-		struct proc p;
-		struct owner *o = owner_add(parent, 0);
+	sigaction(SIGHUP, NULL, &hup);
+	while (n_owners < CHAIN_MAX && parent != 0) {
+		enum link link = link_of(parent);
 
-		if (was_adopted(child, parent))
-			refuse_adopter(parent);
-		if (o == NULL)
-			return;
-		if (i == 0)
-			o->kind = &by_parent;
-		owner_open(o);
-		again = i == 0 ? getppid() :
-		    proc_stat(child, &p) == 0 ? p.ppid : parent;
-		if (again != parent || o->gone)
+		if (stands && link == READS)
+			break;
+		again = was_adopted(child, parent) ? parent :
+		    open_link(child, parent);
+		if (again != -1 && !stands)
 			refuse_adopter(again);
-		if (!is_shell_command(parent) || proc_stat(parent, &p) == -1)
-			return;
-		opt.any = true;
+		if (again != -1 || link < WAITS ||
+		    proc_stat(parent, &p) == -1)
+			break;
+		stands = link == WAITS;
+		if (stands && hup.sa_handler == SIG_IGN)
+			break;
 		child = parent;
 		parent = p.ppid;
 	}
+	opt.any = true;
+	say_lasting(owners[n_owners - 1].pid);
 }
 
 static bool

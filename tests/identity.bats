@@ -501,8 +501,8 @@ expect_taken_literally() {
 	expect_looked_through
 }
 
-@test "identity: other shells with -c are looked through where they are" {
-	for shell in ash ksh mksh zsh; do
+@test "identity: other shells with -c are looked through where they are (102)" {
+	for shell in ash ksh ksh93 mksh yash zsh tcsh fish; do
 		! command -v $shell >/dev/null || looked_through $shell -c
 	done
 	! command -v busybox >/dev/null || looked_through busybox sh -c
@@ -513,15 +513,19 @@ expect_taken_literally() {
 	expect_looked_through
 }
 
-@test "identity: a shell that runs a script is an owner like any other" {
-	wrapped >script
-	echo >>script
+# scripts: some that run the server and go on
+scripts() {
+	echo "$(wrapped) || :" >script
 	cp script ./-c
 	(echo '#!/bin/sh' && cat script) >executable
 	chmod +x executable
 	for file in script -c executable; do
-		echo ':' >>"./$file"	# or the last command is exec'd
+		echo 'exec sleep 300' >>"./$file"
 	done
+}
+
+@test "identity: a shell that runs a script is looked through (103)" {
+	scripts
 	under sh script
 	under sh -e script
 	under sh script -c
@@ -529,8 +533,33 @@ expect_taken_literally() {
 	under sh -- -c
 	under ./executable -c
 	under bash --norc script -c
+	expect_looked_through
+}
+
+@test "identity: a shell that reads its commands is an owner like any other" {
+	scripts
 	under sh -c 'exec sh -s -- -c <script'
+	under bash -c 'exec bash -s script <script'
 	expect_taken_literally
+}
+
+@test "identity: an explicit owner is taken literally, a launcher too (103)" {
+	ln -s "$FIXTURES/owner" sudo
+	under ./sudo -z sh -c 'exec "$OW" -p $PPID -g 0 -- server -l "$LOG"'
+	expect_taken_literally
+}
+
+@test "identity: launchers are looked through, by their names (103)" {
+	local name
+	for name in npm npx pnpm pnpx yarn bunx corepack uv uvx pipx make sudo doas \
+		su timeout flock time script unshare bwrap dbus-run-session; do
+		ln -s "$FIXTURES/owner" $name
+		under ./$name -z sh -c "exec $(wrapped)"
+	done
+	kill_hosts
+	all_stopped
+	assert_alive "${COMMANDS[@]}"
+	kill -KILL "${COMMANDS[@]}"
 }
 
 @test "identity: what is no shell is not looked through, -c or not" {

@@ -341,6 +341,72 @@ found() {
 	assert_lines "$ERR" 'no ancestor is called my-editor' 1
 }
 
+# --- behind an interpreter ------------------------------------------------------
+
+# behind NAME WORD...: a process of this argv starts ownerwrap, and is NAME
+behind() {
+	N=$((${N-0} + 1))
+	GUISE="$OW"$'\n-n\n'"$1"$'\n-g\n0\n--\n'"$FIXTURES/server"$'\n-l\nlog.'$N \
+		start bash -c 'exec -a "$1" guise "${@:2}"' - "${@:2}"
+	HOSTS+=("$PID")
+	GUISES+=("$*")
+}
+
+@test "owner-name: the script of an interpreter is its name (108)" {
+	behind codex node /opt/bin/codex
+	behind codex /usr/bin/nodejs --inspect -r ./x --import y /opt/bin/codex -e x
+	behind aider python3.11 -W ignore -u bin/aider
+	behind jupyterlab python3 -m jupyterlab
+	behind solargraph ruby3.1 -I lib -W0 /usr/bin/solargraph stdio
+	behind ack perl -MStrict -w ack
+	behind agent.ts bun run ./agent.ts
+	behind agent.ts deno run --allow-net agent.ts
+	behind start.sh bash -e ./start.sh
+	behind npm 'npm run dev'
+	behind npm 'npm exec @scope/server'
+	behind xonsh python3 /usr/bin/xonsh -i
+	for ((i = 1; i <= N; i++)); do
+		SERVERS+=("$(server_pid log.$i)") || fail "${GUISES[i - 1]}: $(cat err.$i)"
+	done
+	kill -KILL "${HOSTS[@]}"
+	await_gone "${SERVERS[@]}"
+}
+
+@test "owner-name: other words of an interpreter's are not its name (108)" {
+	behind codex node app.js codex
+	behind codex node -e codex
+	behind codex node -r codex app.js
+	behind codex python3 -c codex
+	behind codex node /opt/codex/app.js
+	behind codex node codex.js
+	behind codex vim codex
+	behind codex bash -c codex
+	behind codex bash -s codex
+	behind dev 'npm run dev'
+	for ((i = 1; i <= N; i++)); do
+		await_line err.$i 'no ancestor is called' || fail "${GUISES[i - 1]}"
+		[ ! -e log.$i ] || fail "${GUISES[i - 1]}"
+	done
+}
+
+@test "owner-name: a real script, by its first line (108)" {
+	local line
+	mkdir bin
+	for line in '#!/usr/bin/env python3' '#!/usr/bin/python3 -u' \
+		'#!/usr/bin/env -S python3 -u'; do
+		rm -f log
+		printf '%s\n' "$line" 'import subprocess, sys' \
+			'subprocess.call(sys.argv[1:])' >bin/an-agent-with-a-long-name
+		chmod +x bin/*
+		start bin/an-agent-with-a-long-name "$OW" \
+			-n an-agent-with-a-long-name -v -g 0 -- server -l log
+		SERVER=$(server_pid log)
+		assert_lines "$ERR" "; owner $PID " 1
+		kill -KILL "$PID"
+		await_gone "$SERVER"
+	done
+}
+
 # --- none -----------------------------------------------------------------------
 
 @test "owner-name: none: 124, and the chain, nearest first" {
@@ -619,17 +685,62 @@ expect_taken_literally() {
 	expect_looked_through
 }
 
-@test "owner-name: a script, a shell without -c, no shell: taken literally" {
+@test "owner-name: by default shells are looked through: what they are called (102)" {
+	local shell
+	for shell in ksh93 bash-static bash-5.2 rbash zsh-5.9 mksh yash osh \
+		tcsh csh rc rzsh; do
+		guise $shell -c 'a command'
+	done
+	guise csh -fc 'a command'
+	guise fish -c 'a command'
+	guise fish -C 'an init command' -c 'a command'
+	guise fish --no-config --command='a command'
+	expect_looked_through
+}
+
+@test "owner-name: by default shells are looked through: what -c is called (102)" {
+	guise fish --features x -ic 'a command'
+	guise nu --config x --commands 'a command'
+	guise nu -c 'a command'
+	guise elvish -norc -c 'a command'
+	guise elvish -rc x -c 'a command'
+	guise xonsh -c 'a command'
+	guise python3.11 /usr/bin/xonsh --no-rc -c 'a command'
+	guise pwsh -NoProfile -ExecutionPolicy Bypass -Command 'a command'
+	guise pwsh -nop -c 'a command'
+	guise yash --cmd-line 'a command'
+	expect_looked_through
+}
+
+@test "owner-name: by default a shell with a script is looked through (103)" {
 	guise sh start.sh
 	guise sh start.sh -c 'an argument'
-	guise sh -e start.sh -c
+	guise sh -e start.sh -s
 	guise bash --norc start.sh -c x
 	guise bash --rcfile start.sh script -c
-	guise bash -o errexit script -c
-	guise sh -s -- -c x
+	guise bash -o errexit script -i
 	guise sh - -c x
+	guise busybox sh start.sh -c
+	guise fish -C echo start.fish
+	guise pwsh -ExecutionPolicy Bypass -File start.ps1
+	guise python3 /usr/bin/xonsh start.xsh
+	expect_looked_through
+}
+
+@test "owner-name: a shell that reads its commands is taken literally" {
+	guise sh -s -- -c x
+	guise sh -s script
+	guise bash -i script
 	guise bash -l
+	guise bash --rcfile x
+	guise bash --
 	guise sh
+	guise -zsh
+	guise fish -C 'an init command'
+	guise nu -e 'an init command'
+	guise elvish -norc
+	guise pwsh -NoLogo -Interactive
+	guise python3 /usr/bin/xonsh
 	expect_taken_literally
 }
 
@@ -637,13 +748,43 @@ expect_taken_literally() {
 	guise busybox
 	guise busybox -c 'a command'
 	guise busybox httpd -c file
-	guise busybox sh start.sh -c
 	guise node -c 'a command'
 	guise python3 -c 'a command'
 	guise fish.sh -c 'a command'
 	guise /opt/sh/editor -c x
 	guise sh-editor -c x
+	guise wish -c x
+	guise tclsh script
 	guise '' -c x
+	expect_taken_literally
+}
+
+@test "owner-name: launchers are looked through: titles, interpreters (103)" {
+	guise 'npm run dev'
+	guise 'npm exec @scope/server'
+	guise node /usr/bin/npm run dev
+	guise /usr/bin/node --no-warnings -r ./x /usr/bin/pnpm dev
+	guise python3.11 -I /usr/bin/pipx run server
+	guise python3 -m pipx run server
+	guise go run ./server
+	guise busybox timeout 5 server
+	guise dbus-run-session -- server
+	guise sudo -u me server
+	expect_looked_through
+}
+
+@test "owner-name: what is only like a launcher is taken literally (103)" {
+	guise python3 make.py
+	guise make.py
+	guise node npm.js
+	guise node app.js npm
+	guise 'my npm'
+	guise go build run
+	guise go
+	guise node -e npm
+	guise remake
+	guise timeouts 5
+	guise env make
 	expect_taken_literally
 }
 
