@@ -75,10 +75,15 @@ nothing_left() {
 	nothing_left
 }
 
-@test "npm: in a script of npm, the owner is npm, past its shell" {
+@test "npm: in a script of npm, npm and its host are owners, past the shell (103)" {
+	local npm
 	dev npm run wrapped
-	kill -KILL "$FRONT"
+	kill -KILL "$HOST"
 	nothing_left
+	dev npm run wrapped
+	npm=$FRONT
+	kill -KILL "$npm"
+	nothing_left "$HOST"
 }
 
 @test "npm: in a script of npm, a named owner is the one that counts" {
