@@ -9,7 +9,7 @@ bats_require_minimum_version 1.5.0
 ended_below() {
 	rm -f log wlog
 	host owner -z -l host "$@"
-	SERVER=$(server_pid log)
+	server_pid log >server.pid
 	assert_lines wlog "; owner .*, $HOST \\(owner, up [0-9]+s\\), (watched|polled)" 1
 	kill -KILL "$HOST"
 	await_nobody
