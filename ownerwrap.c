@@ -357,6 +357,7 @@ static struct {		/* --share */
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) -
 	    sizeof(".lock") + 1];
 	char lock[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	struct sockaddr_un address;	/* path's */
 	int lock_fd;		/* the pair's, as long as it lives */
 	int listen_fd;		/* the supervisor's, while others may attach */
 	int hold;		/* a front's connection */
@@ -1169,13 +1170,7 @@ static int adopt_orphans(void) { return not_here(); }
 static int die_with_parent(int signo) { (void)signo; return not_here(); }
 static bool is_exit_fd(int fd) { (void)fd; return false; }
 
-static int
-exit_signal(int fd, int signo)
-{
-	(void)fd;
-	(void)signo;
-	return not_here();
-}
+static int exit_signal(int fd, int n) { (void)fd, (void)n; return not_here(); }
 
 /*
  * Only the group tells who is left, and a zombie leader would answer for it:
@@ -4055,55 +4050,44 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 	    p->ppid == 1 || (parent != NULL && is_manager(parent));
 }
 
-/* How many there are, told of one by one; -1 if nobody knows. */
+/* How many there are, each a message or a line of a list; -1: nobody knows. */
 static int
-find_orphans(void (*found_one)(const struct proc *, const char *))
+find_orphans(bool list)
 {
 	static struct list t;
-	char args[ARGS_SIZE];
+	char args[ARGS_SIZE], up[32];
 	int n = 0;
 
 	if (proc_list(&t) == -1 || t.n == 0)
 		return -1;
 	qsort(t.at, t.n, sizeof(struct proc), by_pid);
-	for (size_t i = 0; i < t.n; i++)
-		if (is_orphan(&t, row(&t, i), args, sizeof(args))) {
-			make_harmless(args, (int)strlen(args));
-			found_one(row(&t, i), args);
-			n++;
-		}
+	for (size_t i = 0; i < t.n; i++) {
+		const struct proc *p = row(&t, i);
+
+		if (!is_orphan(&t, p, args, sizeof(args)))
+			continue;
+		make_harmless(args, (int)strlen(args));
+		age(proc_age_ms(p->ticks), up);
+		if (list && n == 0)
+			printf("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE",
+			    "RSS", "COMMAND");
+		n++;
+		if (list)
+			printf("%7d %7d %7s %8jd %s\n", (int)p->pid,
+			    (int)p->ppid, up + strlen("up "),
+			    (intmax_t)proc_resident_kib(p->pid), args);
+		else
+			say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: "
+			    "kill %d", (int)p->pid, args, up, (int)p->pid);
+	}
 	return n;
-}
-
-static void
-say_orphan(const struct proc *p, const char *args)
-{
-	char up[32];
-
-	say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: kill %d",
-	    (int)p->pid, args, age(proc_age_ms(p->ticks), up), (int)p->pid);
-}
-
-static void
-print_orphan(const struct proc *p, const char *args)
-{
-	static bool headed;
-	char up[32];
-
-	if (!headed)
-		printf("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE", "RSS",
-		    "COMMAND");
-	headed = true;
-	printf("%7d %7d %7s %8jd %s\n", (int)p->pid, (int)p->ppid,
-	    age(proc_age_ms(p->ticks), up) + strlen("up "),
-	    (intmax_t)proc_resident_kib(p->pid), args);
 }
 
 /* --orphans without a command; the statuses are those of grep. */
 static int
 list_orphans(void)
 {
-	int n = find_orphans(print_orphan);
+	int n = find_orphans(true);
 
 	if (n == -1 || fflush(stdout) == EOF)
 		refuse(NOT_STARTED, "--orphans: %s", strerror(errno));
@@ -4123,7 +4107,7 @@ static void stop_asking(void);
 static bool came_with_group(void);
 static void close_door(void);
 static void accept_all(void);
-static void greet_all(void);
+static void greet(const struct owner *o);
 static void drop_holds(void);
 static void release_files(void);
 static void open_channels(int pair[2]);
@@ -5099,27 +5083,21 @@ on_keep(void)
 
 /* --- the inactivity backstop --------------------------------------------- */
 
-static void
-look_later_if_idle(void)
-{
-	int64_t left = keeper.idle_since_ms + opt.max_idle_ms - now_ms();
-
-	set_timer(T_IDLE, shorter(opt.interval_ms, left > 0 ? left : 0));
-}
-
 /* T_IDLE.  A freeze is no idleness, be it in the midst of a look. */
 static void
 on_idle_look(void)
 {
 	char how_long[32], what[128], who[32];
+	int64_t left;
 	bool late = is_late(T_IDLE);
 	int64_t now = now_ms();
 
 	if (snapshot() == -1 || !is_idle(&now_table, keeper.seen,
 	    sizeof(keeper.seen)) || late || now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
-	if (now - keeper.idle_since_ms < opt.max_idle_ms) {
-		look_later_if_idle();
+	left = keeper.idle_since_ms + opt.max_idle_ms - now;
+	if (left > 0) {
+		set_timer(T_IDLE, shorter(opt.interval_ms, left));
 		return;
 	}
 	plan(0, what, sizeof(what));
@@ -5171,10 +5149,10 @@ on_started(void)
 		leave_stderr();
 	}
 	say_started();
-	if (opt.share != NULL)
-		greet_all();
+	for (int i = 0; i < n_owners && opt.share != NULL; i++)
+		greet(&owners[i]);	/* those who have come already */
 	if (opt.find_orphans)		/* the title overwrites names */
-		find_orphans(say_orphan);
+		find_orphans(false);
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_SHORT);
 	set_title(list);
@@ -5467,14 +5445,6 @@ is_this_socket(const char *path)
 	    st.st_dev == share.inode.st_dev;
 }
 
-static void
-set_address(struct sockaddr_un *un, const char *path)
-{
-	memset(un, 0, sizeof(*un));
-	un->sun_family = AF_UNIX;
-	memcpy(un->sun_path, path, strlen(path));
-}
-
 static int
 unix_socket(void)
 {
@@ -5491,14 +5461,12 @@ unix_socket(void)
 static int
 connect_share(void)
 {
-	struct sockaddr_un un;
 	pid_t pid;
 	uid_t uid;
 	int error, fd = unix_socket();
 
-	set_address(&un, share.path);
-	if (fd != -1 && connect(fd, (struct sockaddr *)&un,
-	    sizeof(un)) == 0 && peer_of(fd, &pid, &uid) == 0) {
+	if (fd != -1 && connect(fd, (struct sockaddr *)&share.address,
+	    sizeof(share.address)) == 0 && peer_of(fd, &pid, &uid) == 0) {
 		if (uid == geteuid())
 			return fd;
 		errno = EPERM;
@@ -5535,14 +5503,13 @@ lock_share(bool make)
 static int
 open_door(void)
 {
-	struct sockaddr_un un;
 	mode_t mask = umask(0177);
 	int done = -1;
 
 	unlink(share.path);
-	set_address(&un, share.path);
 	if ((share.listen_fd = survive(unix_socket())) != -1 &&
-	    bind(share.listen_fd, (struct sockaddr *)&un, sizeof(un)) == 0 &&
+	    bind(share.listen_fd, (struct sockaddr *)&share.address,
+	    sizeof(share.address)) == 0 &&
 	    lstat(share.path, &share.inode) == 0)
 		done = listen(share.listen_fd, INT_MAX);  /* it takes less */
 	umask(mask);
@@ -5593,14 +5560,6 @@ static void
 greet(const struct owner *o)
 {
 	tell_hold(o->fd, "server %d %s\n", (int)server.pid, share.command);
-}
-
-/* The exec has succeeded: those who have come already may know. */
-static void
-greet_all(void)
-{
-	for (int i = 0; i < n_owners; i++)
-		greet(&owners[i]);
 }
 
 /* 4713 (ownerwrap, of 4711 nvim): it is the parent that says most. */
@@ -5710,13 +5669,9 @@ end_share(void)
 		unlink(share.lock);
 	}
 	for (int i = 0; i < n_owners; i++)
-		if (share.error != 0)
-			tell_hold(owners[i].fd, "failed %d\n", share.error);
-		else if (status >= BY_SIGNAL)
-			tell_hold(owners[i].fd, "signal %d\n",
-			    status - BY_SIGNAL);
-		else
-			tell_hold(owners[i].fd, "exit %d\n", status);
+		tell_hold(owners[i].fd, share.error != 0 ? "failed %d\n" :
+		    status >= BY_SIGNAL ? "signal %d\n" : "exit %d\n",
+		    share.error != 0 ? share.error : status & ~BY_SIGNAL);
 }
 
 /*
@@ -6164,13 +6119,6 @@ static void (*const on_timer[TIMERS])(void) = {
 	[T_TRY] = on_try
 };
 
-/* At whole intervals of the clock: all who poll wake the machine up once. */
-static int64_t
-until_tick_ms(void)
-{
-	return opt.interval_ms - now_ms() % opt.interval_ms;
-}
-
 static int
 next_timeout(void)
 {
@@ -6179,21 +6127,14 @@ next_timeout(void)
 	if (self.child)
 		return 0;
 	if (self.timer[T_TICK] == FOREVER && !in_ladder() && has_polled_owner())
-		set_timer(T_TICK, until_tick_ms());
+		set_timer(T_TICK, opt.interval_ms -	/* all wake up at once */
+		    now_ms() % opt.interval_ms);
 	for (int i = 0; i < TIMERS; i++)
 		next = shorter(next, self.timer[i]);
 	if (next == FOREVER)
 		return -1;
 	left = next - now_ms();
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
-}
-
-static void
-run_timers(void)
-{
-	for (int i = 0; i < TIMERS && self.phase != OVER; i++)
-		if (self.timer[i] != FOREVER && self.timer[i] <= now_ms())
-			on_timer[i]();
 }
 
 /* Behind the first three: the door of a shared server, then the owners. */
@@ -6250,7 +6191,10 @@ loop(void)
 				accept_holds();
 			on_owners();
 		}
-		run_timers();
+		for (int i = 0; i < TIMERS && self.phase != OVER; i++)
+			if (self.timer[i] != FOREVER &&
+			    self.timer[i] <= now_ms())
+				on_timer[i]();
 	}
 }
 
@@ -6985,19 +6929,6 @@ look_around(void)
 	    opt.scope != SCOPE_PROCESS;
 }
 
-static void
-refuse_missing_owners(void)
-{
-	char list[LINE_SIZE / 2];
-	bool by_pid = false;
-
-	list_owners(list, sizeof(list), OWNERS_GONE);
-	for (int i = 0; i < n_owners; i++)
-		by_pid |= owners[i].gone && !owners[i].kind->by_fd;
-	refuse(NO_OWNER, "owner %s is not there: not started%s", list, by_pid ?
-	    " (ended, or in another pid namespace: --owner-fd)" : "");
-}
-
 /* By pid, then by name; a descriptor is one since its option was read. */
 static void
 open_named_owners(void)
@@ -7026,6 +6957,9 @@ open_named_owners(void)
 static void
 open_owners(void)
 {
+	char list[LINE_SIZE / 2];
+	bool by_pid = false;
+
 	if (n_owners > 0 || n_names > 0)
 		open_named_owners();
 	else if (getppid() == 0)
@@ -7034,8 +6968,13 @@ open_owners(void)
 		    "the server runs unwatched (--owner-fd 0 can watch)");
 	else
 		default_owner();
-	if (orphaned())
-		refuse_missing_owners();
+	if (!orphaned())
+		return;
+	list_owners(list, sizeof(list), OWNERS_GONE);
+	for (int i = 0; i < n_owners; i++)
+		by_pid |= owners[i].gone && !owners[i].kind->by_fd;
+	refuse(NO_OWNER, "owner %s is not there: not started%s", list, by_pid ?
+	    " (ended, or in another pid namespace: --owner-fd)" : "");
 }
 
 /*
@@ -7075,6 +7014,8 @@ find_files(void)
 	if (opt.share != NULL) {
 		find_path(opt.share, ".sock", share.path, sizeof(share.path));
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
+		share.address.sun_family = AF_UNIX;
+		strcpy(share.address.sun_path, share.path);
 	}
 	if (opt.unique == NULL)
 		return;
