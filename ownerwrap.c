@@ -219,6 +219,7 @@ struct proc {			/* one row of the process table */
 	bool told;		/* had the stop signal */
 	bool refused;		/* EPERM: not ours to end */
 	bool known, in_tree, in_scope;
+	bool kept;		/* was in scope when a stop began: stays so */
 	struct proc *wrap;	/* the ow-supervisor it is, or hangs below */
 	char name[NAME_SIZE];
 };
@@ -413,8 +414,8 @@ list_add(struct list *l, size_t size)
  * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
- *			proc_leader, proc_age_ms, proc_moved, proc_user,
- *			proc_is_service, proc_resident_kib
+ *			proc_leader, proc_below, proc_age_ms, proc_moved,
+ *			proc_user, proc_is_service, proc_resident_kib
  * Sockets		socket_rows, socket_inodes, peer_of
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
@@ -1525,7 +1526,21 @@ proc_age_ms(uint64_t ticks)
 
 #endif
 
-/* All processes; those that go meanwhile are skipped. */
+/* A row for pid; none if it has gone meanwhile. */
+static int
+proc_add(struct list *t, pid_t pid)
+{
+	struct proc p, *row;
+
+	if (proc_stat(pid, &p) == -1)
+		return 0;
+	if ((row = list_add(t, sizeof(*row))) == NULL)
+		return -1;
+	*row = p;
+	return 0;
+}
+
+/* All processes. */
 static int
 proc_list(struct list *t)
 {
@@ -1536,20 +1551,59 @@ proc_list(struct list *t)
 	t->n = 0;
 	if (dir == NULL)
 		return -1;
-	while (errno = 0, (e = readdir(dir)) != NULL) {
-		struct proc p, *row;
-
-		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    proc_stat(atoi(e->d_name), &p) == -1)
-			continue;
-		if ((row = list_add(t, sizeof(*row))) == NULL)
+	while (errno = 0, (e = readdir(dir)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    proc_add(t, atoi(e->d_name)) == -1)
 			break;
-		*row = p;
-	}
 	error = errno;		/* 0 = the end */
 	closedir(dir);
 	errno = error;
 	return error == 0 ? 0 : -1;
+}
+
+/* The children of each thread of pid. */
+static int
+proc_add_children(struct list *t, pid_t pid)
+{
+	char path[64], file[36];
+	DIR *dir = opendir(proc_path(pid, "task", path));
+	struct dirent *e;
+	int result = -1;
+
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		FILE *f;
+		int child;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(file, sizeof(file), "task/%.20s/children", e->d_name);
+		if ((f = fopen(proc_path(pid, file, path), "re")) == NULL)
+			continue;
+		result = 0;
+		while (fscanf(f, "%d", &child) == 1)
+			proc_add(t, child);
+		fclose(f);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return result;
+}
+
+/*
+ * We and all below us: what that costs depends on them alone.  A child that
+ * ends meanwhile may hide its brother (proc_pid_task_children(5)).  -1: this
+ * kernel has no such file.
+ */
+static int
+proc_below(struct list *t)
+{
+	t->n = 0;
+	proc_add(t, self.pid);
+	if (proc_add_children(t, self.pid) == -1)
+		return -1;
+	for (size_t i = 1; i < t->n; i++)
+		proc_add_children(t, ((struct proc *)t->at + i)->pid);
+	return 0;
 }
 
 /* ======================================================================== */
@@ -2855,10 +2909,100 @@ mark_tree(struct list *t)
 }
 
 static bool
+is_supervisor(const struct proc *p)
+{
+	return strcmp(p->name, "ow-supervisor") == 0;
+}
+
+/* Another ownerwrap's, by its supervisor's title; 0 = not known. */
+static pid_t
+server_of(const struct proc *supervisor)
+{
+	static const char title[] = "ow-supervisor server=";
+	char args[64];
+
+	return proc_args(supervisor->pid, args, sizeof(args)) > 0 &&
+	    strncmp(args, title, sizeof(title) - 1) == 0 ?
+	    atoi(args + sizeof(title) - 1) : 0;
+}
+
+/* A front has given 0, 1 and 2 to its server. */
+static pid_t
+heir_of(const struct proc *p)
+{
+	for (size_t i = 0; i < now_table.n; i++)
+		if (row(&now_table, i)->ppid == p->pid &&
+		    is_supervisor(row(&now_table, i)))
+			return server_of(row(&now_table, i));
+	return p->pid;
+}
+
+/* nohup(1), and not from us. */
+static bool
+is_nohup(pid_t pid)
+{
+	char buf[4096], *at;
+
+	return !was_ignored(SIGHUP) &&
+	    proc_read(pid, "status", buf, sizeof(buf)) > 0 &&
+	    (at = strstr(buf, "\nSigIgn:\t")) != NULL &&
+	    (strtoull(at + strlen("\nSigIgn:\t"), NULL, 16) &
+	    1u << (SIGHUP - 1)) != 0;
+}
+
+/* Somebody may talk to it: 0, 1 or 2 is a pipe, a socket or a terminal. */
+static bool
+is_wired(pid_t pid)
+{
+	static const char *const kinds[] = { "pipe:", "socket:", "/dev/pts/",
+	    "/dev/tty", "/dev/console" };
+	char path[64], file[16], target[32];
+
+	for (int fd = 0; fd < 3; fd++) {
+		ssize_t n;
+
+		snprintf(file, sizeof(file), "fd/%d", fd);
+		n = readlink(proc_path(pid, file, path), target,
+		    sizeof(target));
+		for (size_t i = 0; i < COUNT(kinds); i++)
+			if (n >= (ssize_t)strlen(kinds[i]) && memcmp(target,
+			    kinds[i], strlen(kinds[i])) == 0)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Whatever its session: all parents up to the server live, none of them ignores
+ * HUP, and no session between was cut loose by who made it, as a browser is
+ * that others use, too.  What an ow-supervisor has adopted has lost its parent;
+ * its server's is the front.
+ */
+static bool
+is_attached(const struct proc *p)
+{
+	const struct proc *up;
+	size_t steps = 0;
+
+	for (; p->pid != server.pid; p = up) {
+		up = find(&now_table, p->ppid);
+		if (up != NULL && is_supervisor(up))
+			up = server_of(up) == p->pid ?
+			    find(&now_table, up->ppid) : NULL;
+		if (up == NULL || !up->in_tree || is_dead(up) ||
+		    steps++ == now_table.n || is_nohup(p->pid) ||
+		    (p->sid != up->sid &&
+		    (p->pid != p->sid || !is_wired(heir_of(p)))))
+			return false;
+	}
+	return true;
+}
+
+static bool
 in_scope(const struct proc *p)
 {
 	return opt.scope == SCOPE_TREE || p->sid == self.sid ||
-	    p->sid == server.pid;
+	    p->sid == server.pid || p->kept;
 }
 
 /* What hangs below another ownerwrap is told through that one's front. */
@@ -2939,15 +3083,43 @@ remember(struct proc *p)
 	if (last != NULL && last->ticks == p->ticks) {
 		p->told = last->told;
 		p->refused = last->refused;
+		p->kept = last->kept;
 	}
 	if (still_counts(server.group_ms) && p->pgrp == getpgrp() &&
 	    p->ticks <= server.group_ticks)
 		p->told = true;
 }
 
+/*
+ * Who is in scope?  When a stop begins, and in it, who is attached to the
+ * living server as well; who is then stays so.  An ow-supervisor has a session
+ * of its own: it is in scope with whom it is there for.
+ */
+static void
+mark_scope(bool stopping)
+{
+	bool look_up = stopping && opt.scope == SCOPE_SESSION && !server.ended;
+	struct proc *p, *up;
+
+	for (size_t i = 0; i < now_table.n; i++) {
+		p = row(&now_table, i);
+		if (!p->in_tree)
+			continue;
+		remember(p);
+		p->in_scope = in_scope(p) || (look_up && is_attached(p));
+		p->kept |= stopping && p->in_scope;
+	}
+	for (size_t i = 0; i < now_table.n; i++) {
+		p = row(&now_table, i);
+		if (p->in_scope && (up = find(&now_table, p->ppid)) != NULL &&
+		    up->in_tree && is_supervisor(up))
+			up->in_scope = true;
+	}
+}
+
 /* A new snapshot, beside the last one.  One that fails is said once. */
 static int
-snapshot(void)
+snapshot_by(int (*list)(struct list *), bool stopping)
 {
 	struct list swap = last_table;
 	static bool said;
@@ -2955,20 +3127,31 @@ snapshot(void)
 
 	last_table = now_table;
 	now_table = swap;
-	result = proc_list(&now_table);
+	result = list(&now_table);
+	if (result == -1 && list == proc_below)
+		result = proc_list(&now_table);
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
 	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
 	mark_tree(&now_table);
-	for (size_t i = 0; i < now_table.n; i++) {
-		struct proc *p = row(&now_table, i);
-
-		p->in_scope = p->in_tree && in_scope(p);
-		if (p->in_tree)
-			remember(p);
-	}
+	mark_scope(stopping);
 	return result;
+}
+
+static int
+snapshot(void)
+{
+	return snapshot_by(proc_list, self.phase >= ASKED);
+}
+
+/* A stop begins: who is attached is found before the server can be gone. */
+static void
+note_attached(void)
+{
+	if (sees_tree() && self.listed && !server.ended &&
+	    opt.scope == SCOPE_SESSION)
+		snapshot_by(proc_below, true);
 }
 
 /*
@@ -3080,7 +3263,7 @@ name_who_is_left(void)
 	if (list_rows(is_stuck, list, sizeof(list)))
 		say(DEFAULT, "can't be ended: %s", list);
 	if (list_rows(is_spared, list, sizeof(list)))
-		say(DEFAULT, "left running in their own session: %s; "
+		say(DEFAULT, "left running as daemons: %s; "
 		    "--scope tree stops them", list);
 	if (list_rows(is_refused, list, sizeof(list)))
 		say(DEFAULT, "left running, not ours to end: %s", list);
@@ -4262,6 +4445,7 @@ begin(enum reason reason)
 	self.reason = will->reason = ended ? SERVER_LEFT : reason;
 	if (ended)
 		say_reason(reason);
+	note_attached();
 	enter(opt.signal == SIGKILL ? FORCED : ASKED);
 	if (!ended)		/* first the signal, then the words */
 		say_reason(reason);
@@ -4739,6 +4923,8 @@ deliver(const struct note *n)
 		return;
 	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
 		return;
+	if (is_ending(n->signo) && !in_ladder())
+		note_attached();
 	if (!server.ended) {
 		result = n->code == SI_QUEUE && is_parent() &&
 		    may_signal(server.pid) ?
@@ -6127,7 +6313,7 @@ next_timeout(void)
 	if (self.child)
 		return 0;
 	if (self.timer[T_TICK] == FOREVER && !in_ladder() && has_polled_owner())
-		set_timer(T_TICK, opt.interval_ms -	/* all wake up at once */
+		set_timer(T_TICK, opt.interval_ms -	/* all at once */
 		    now_ms() % opt.interval_ms);
 	for (int i = 0; i < TIMERS; i++)
 		next = shorter(next, self.timer[i]);

@@ -159,7 +159,7 @@ expect_not_kept() {
 	await_kept "$CLIENT \(talk\) is connected to port $PORT"
 	kill -KILL "$CLIENT"
 	expect_stopped
-	said "left running in their own session: $(other) \(talk\); --scope tree stops them"
+	said "left running as daemons: $(other) \(talk\); --scope tree stops them"
 	kill -KILL "$(other)"
 }
 

@@ -238,7 +238,7 @@ hung() {
 	kill -KILL "$(supervisor_of "$W")"
 	finish "$W"
 	assert_alive "$daemon"
-	said "left running in their own session: $daemon \(server\); --scope tree stops them"
+	said "left running as daemons: $daemon \(server\); --scope tree stops them"
 	kill -KILL "$daemon"
 }
 

@@ -123,7 +123,7 @@ left() {
 	finish "$W"
 	expect_status 7
 	assert_alive "$daemon"
-	said "left running in their own session: $daemon \(sleep\); --scope tree stops them"
+	said "left running as daemons: $daemon \(sleep\); --scope tree stops them"
 	kill -KILL "$daemon"
 }
 

@@ -128,7 +128,7 @@ serve() {
 	track "$spared"
 	kill -KILL "$OWNER"
 	finish "$FRONT"
-	line "left running in their own session: $spared \\(server\\); --scope tree stops them"
+	line "left running as daemons: $spared \\(server\\); --scope tree stops them"
 	kill -KILL "$spared"
 }
 

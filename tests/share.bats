@@ -1344,7 +1344,7 @@ switches() {
 	more
 	kill -KILL "$OWNER"
 	ended "$outer" 124
-	assert_lines "$said" 'left running in their own session: ' 1
+	assert_lines "$said" 'left running as daemons: ' 1
 	until_true "[ \$(count_lines wlog ' let go\$') = 1 ]"
 	lives_on 200 "$SERVER" "$FRONT"
 	assert_lines log '^TERM' 0

@@ -112,20 +112,19 @@ descendants() {
 
 # --- scope -----------------------------------------------------------------
 
-@test "scope session: other sessions are spared and named, groups are not (26)" {
-	owned -g 0 -- server -l log -g setsid -g double,setsid -g double \
+@test "scope session: a daemon is spared and named, what hangs below is not (26)" {
+	owned -g 0 -- server -l log -g setsid,pipe -g double,setsid -g double \
 		-g setpgid
-	one=$(child_pid log setsid)
-	two=$(child_pid log double,setsid)
+	daemon=$(child_pid log double,setsid)
 	kill -KILL "$O"
 	finish "$W"
 	expect_status 124
-	refute_alive "$S" "$(child_pid log double)" "$(child_pid log setpgid)"
-	assert_alive "$one" "$two"
-	list=$(printf '%s\n' "$one" "$two" | sort -n | xargs printf '%s \\(server\\), ')
-	said "left running in their own session: ${list%, }; --scope tree stops them"
-	assert_lines log '^\[[0-9]+\] TERM ' 2
-	end "$one" "$two"
+	refute_alive "$S" "$(child_pid log setsid,pipe)" \
+		"$(child_pid log double)" "$(child_pid log setpgid)"
+	assert_alive "$daemon"
+	said "left running as daemons: $daemon \(server\); --scope tree stops them"
+	assert_lines log '^\[[0-9]+\] TERM ' 3
+	end "$daemon"
 }
 
 @test "scope tree: other sessions are stopped, too, deaf ones killed (26)" {
@@ -162,7 +161,7 @@ descendants() {
 		fi
 		: >beats
 		until_true '[ $(wc -l <beats) -ge 3 ]'
-		said "left running in their own session: $(cat daemon) \(sh\).*; --scope tree stops them"
+		said "left running as daemons: $(cat daemon) \(sh\).*; --scope tree stops them"
 		end "$(cat daemon)"
 	done
 }
@@ -182,7 +181,7 @@ descendants() {
 	expect_status 0
 	refute_alive "$S" "$attached"
 	assert_alive "$browser"
-	said "left running in their own session: $browser \(sleep\); --scope tree stops them"
+	said "left running as daemons: $browser \(sleep\); --scope tree stops them"
 	end "$browser"
 }
 
@@ -237,7 +236,7 @@ descendants() {
 	finish "$W"
 	expect_status 7
 	assert_alive "$daemon"
-	said "left running in their own session: $daemon \(server\); --scope tree stops them"
+	said "left running as daemons: $daemon \(server\); --scope tree stops them"
 	assert_lines "$ERR" 'stopped' 0
 	end "$daemon"
 }
@@ -267,15 +266,15 @@ descendants() {
 }
 
 @test "scope: a server in a session of its own is stopped, with that session (84)" {
-	owned -g 0 -- setsid server -l log -g plain -g setpgid -g setsid
+	owned -g 0 -- setsid server -l log -g plain -g setpgid -g double,setsid
 	assert_equal "$(ps -o sid= -p "$S" | tr -d ' ')" "$S"
-	daemon=$(child_pid log setsid)
+	daemon=$(child_pid log double,setsid)
 	kill -KILL "$O"
 	finish "$W"
 	expect_status 124
 	refute_alive "$S" "$(child_pid log plain)" "$(child_pid log setpgid)"
 	assert_alive "$daemon"
-	said "left running in their own session: $daemon \(server\); --scope tree stops them"
+	said "left running as daemons: $daemon \(server\); --scope tree stops them"
 	end "$daemon"
 }
 
@@ -332,6 +331,211 @@ descendants() {
 	terms 1
 	assert_lines log '^\[[0-9]+\] TERM ' 2
 	assert_lines "$ERR" 'group' 0
+}
+
+# --- attached: sessions of those whose parents live (98) --------------------
+
+# spared PID...: they live on, and are named, by what they run
+spared() {
+	local list
+	assert_alive "$@"
+	list=$(ps -o pid=,comm= -p "$(IFS=, && echo "$*")" | sort -n |
+		sed 's/^ *//; s/ \(.*\)/ \\(\1\\)/' | paste -sd, | sed 's/,/, /g')
+	said "left running as daemons: $list; --scope tree stops them"
+}
+
+@test "attached: who has a pipe or a socket and living parents is gone (98)" {
+	# The second server leads a session within another one.
+	echo 'setsid sh -c "setsid -w server -l two & wait" | cat &
+		exec server -l log -g setsid,pipe -g setsid,socket \
+			-g deaf,setsid,pipe' >host
+	owned -g 0 -k 0.5 -- sh host
+	two=$(server_pid two)
+	[ "$(ps -o sid= -p "$two" | tr -d ' ')" = "$two" ]
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
+	refute_alive "$S" "$two" "$(child_pid log setsid,pipe)" \
+		"$(child_pid log setsid,socket)" \
+		"$(child_pid log deaf,setsid,pipe)"
+	assert_lines two '^TERM ' 1
+	assert_lines log '^\[[0-9]+\] TERM ' 3
+	assert_lines "$ERR" 'left running' 0
+}
+
+@test "attached: a terminal is as good as a pipe, nohup in it is spared (98)" {
+	echo 'server -l shell & nohup setsid server -l nohup &
+		exec server -l job' >jobs
+	echo "expect never" >orders
+	owned -g 0 -- sh -c 'pty orders sh jobs >/dev/null & exec server -l log'
+	local name pids=()
+	for name in shell job; do
+		pids+=("$(server_pid $name)")
+	done
+	nohup=$(server_pid nohup)
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
+	refute_alive "$S" "${pids[@]}"
+	spared "$nohup"
+	end "$nohup"
+}
+
+@test "attached: a daemon, a browser and what runs under nohup are not (98)" {
+	local scope pids
+	for scope in session tree; do
+		# Its 0 to 2 are /dev/null and files, as with `open`.
+		owned -g 0 --scope $scope -- server -l log \
+			-g double,setsid,pipe -g setsid -g setsid,pipe,nohup
+		pids=("$(child_pid log double,setsid,pipe)"
+			"$(child_pid log setsid)"
+			"$(child_pid log setsid,pipe,nohup)")
+		kill -KILL "$O"
+		finish "$W"
+		expect_status 124
+		if [ $scope = tree ]; then
+			refute_alive "${pids[@]}"
+			continue
+		fi
+		spared "${pids[@]}"
+		assert_lines log '^\[[0-9]+\] TERM ' 0
+		end "${pids[@]}"
+	done
+}
+
+@test "attached: the browser that Python opened is not (98)" {
+	need python3
+	mkdir bin
+	export PATH=$PWD/bin:$PATH BROWSER=firefox DISPLAY=:99
+	cat >open.py <<-'END'
+		import subprocess, threading, webbrowser
+		browser = webbrowser.get("firefox")	# open() waits for 5 s
+		threading.Thread(target=browser.open, args=["x"]).start()
+		subprocess.run(["server", "-l", "log"])
+	END
+	cat >bin/firefox <<-'END'
+		#!/bin/sh
+		exec server -l browser
+	END
+	chmod +x bin/firefox
+	owned -g 0 -- python3 open.py
+	browser=$(server_pid browser)
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
+	spared "$browser"
+	end "$browser"
+}
+
+@test "attached: not when we ignore HUP, too, is nohup a reason (98)" {
+	start sleep 300
+	O=$PID
+	start nohup "$OW" -p "$O" -g 0 -- server -l log -g setsid,pipe,nohup
+	W=$PID
+	S=$(server_pid log)
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
+	refute_alive "$S" "$(child_pid log setsid,pipe,nohup)"
+}
+
+@test "attached: as for the owner's end, so for a relay after which S ends (98)" {
+	local signal
+	for signal in TERM INT HUP QUIT; do
+		owned -- server -l log -g setsid,pipe
+		kill "-$signal" "$W"
+		finish "$W"
+		expect_status 0
+		refute_alive "$S" "$(child_pid log setsid,pipe)"
+		assert_lines "$ERR" 'left running' 0
+	done
+}
+
+@test "attached: once means for good, without a stop nobody is (98)" {
+	local relayed
+	for relayed in '' HUP; do
+		owned -- server -l log -d -g setsid,pipe
+		child=$(child_pid log setsid,pipe)
+		[ -z "$relayed" ] || {
+			kill -HUP "$W"
+			await_line log '^HUP '
+			lives_on 100 "$S" "$child"
+		}
+		kill -KILL "$S"
+		finish "$W"
+		expect_status 137
+		if [ -n "$relayed" ]; then
+			refute_alive "$child"
+			assert_lines log "^\[$child\] TERM " 1
+		else
+			spared "$child"
+			end "$child"
+		fi
+	done
+}
+
+@test "attached: the group's TERM marks nobody, only the session tells (98)" {
+	VIA=(setsid)
+	owned -- server -l log -g setsid,pipe -g plain
+	VIA=()
+	child=$(child_pid log setsid,pipe)
+	kill -TERM -- "-$W"
+	finish "$W"
+	expect_status 0
+	refute_alive "$S" "$(child_pid log plain)"
+	spared "$child"
+	end "$child"
+}
+
+@test "attached: a front that is killed finds those of a living server (98)" {
+	owned --log wlog -- server -l log -t 100 -g setsid,pipe
+	child=$(child_pid log setsid,pipe)
+	kill -KILL "$W"
+	await_gone "$S" "$child"
+	assert_alive "$O"
+	assert_lines wlog 'left running' 0
+}
+
+@test "attached: who comes while the server is stopped is found, too (98)" {
+	cat >server.sh <<-'END'
+		trap 'setsid server -l late | cat &' TERM
+		while :; do sleep 0.05; done
+	END
+	owned -g 0 -k 0.5 -- sh -c 'server -l log & . ./server.sh'
+	W=$PID
+	kill -KILL "$O"
+	late=$(server_pid late)
+	finish "$W"
+	expect_status 124
+	refute_alive "$late"
+	assert_lines late '^TERM ' 1
+}
+
+@test "attached: KILL as the stop signal finds them first (98)" {
+	owned -g 0 -s KILL -- server -l log -g setsid,pipe
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
+	refute_alive "$S" "$(child_pid log setsid,pipe)"
+}
+
+@test "attached: of another ownerwrap its server is, what it adopted is not (98)" {
+	cat >inner <<-END
+		exec setsid "$OW" -p $$ -- server -l inner -s -g double,setsid,pipe \
+			-g setsid,pipe 2>inner.err
+	END
+	owned -g 0 -- sh -c 'sh inner | cat & exec server -l log'
+	inner=$(server_pid inner)
+	daemon=$(child_pid inner double,setsid,pipe)
+	until_true '[ "$(ps -o comm= -p "$(ps -o ppid= -p '"$daemon"' | tr -d " ")")" = ow-supervisor ]'
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
+	refute_alive "$S" "$inner" "$(child_pid inner setsid,pipe)"
+	assert_alive "$daemon"
+	assert_lines inner '^TERM ' 1
+	said "left running as daemons: $daemon \\(server\\); --scope tree stops them"
+	end "$daemon"
 }
 
 # --- the end means: nobody is left -----------------------------------------
