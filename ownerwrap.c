@@ -1561,49 +1561,53 @@ proc_list(struct list *t)
 	return error == 0 ? 0 : -1;
 }
 
-/* The children of each thread of pid. */
+/* Of one thread: proc_pid_task_children(5). */
 static int
-proc_add_children(struct list *t, pid_t pid)
+proc_add_children(struct list *t, pid_t pid, int tid)
 {
-	char path[64], file[36];
-	DIR *dir = opendir(proc_path(pid, "task", path));
-	struct dirent *e;
-	int result = -1;
+	char path[64], file[32];
+	FILE *f;
+	int child;
 
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		FILE *f;
-		int child;
-
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		snprintf(file, sizeof(file), "task/%.20s/children", e->d_name);
-		if ((f = fopen(proc_path(pid, file, path), "re")) == NULL)
-			continue;
-		result = 0;
-		while (fscanf(f, "%d", &child) == 1)
-			proc_add(t, child);
-		fclose(f);
-	}
-	if (dir != NULL)
-		closedir(dir);
-	return result;
+	snprintf(file, sizeof(file), "task/%d/children", tid);
+	if ((f = fopen(proc_path(pid, file, path), "re")) == NULL)
+		return -1;
+	while (fscanf(f, "%d", &child) == 1)
+		proc_add(t, child);
+	fclose(f);
+	return 0;
 }
 
 /*
- * We and all below us: what that costs depends on them alone.  A child that
- * ends meanwhile may hide its brother (proc_pid_task_children(5)).  -1: this
- * kernel has no such file.
+ * pid and all below it: what that costs depends on them alone.  A child that
+ * ends meanwhile may hide its brother.  -1: this kernel has no such file.
  */
 static int
-proc_below(struct list *t)
+proc_below(struct list *t, pid_t pid)
 {
+	char path[64];
+	int result = -1;
+
 	t->n = 0;
-	proc_add(t, self.pid);
-	if (proc_add_children(t, self.pid) == -1)
-		return -1;
-	for (size_t i = 1; i < t->n; i++)
-		proc_add_children(t, ((struct proc *)t->at + i)->pid);
-	return 0;
+	proc_add(t, pid);
+	for (size_t i = 0; i < t->n; i++) {
+		struct proc p = ((struct proc *)t->at)[i];
+		struct dirent *e;
+		DIR *dir;
+
+		if (p.threads == 1) {
+			result &= proc_add_children(t, p.pid, p.pid);
+			continue;
+		}
+		if ((dir = opendir(proc_path(p.pid, "task", path))) == NULL)
+			continue;
+		while ((e = readdir(dir)) != NULL)
+			if (isdigit((unsigned char)e->d_name[0]))
+				result &= proc_add_children(t, p.pid,
+				    atoi(e->d_name));
+		closedir(dir);
+	}
+	return result;
 }
 
 /* ======================================================================== */
@@ -3117,6 +3121,26 @@ mark_scope(bool stopping)
 	}
 }
 
+/* The server and all below it, who stays in scope from before, and we. */
+static int
+list_attached(struct list *t)
+{
+	size_t n;
+
+	if (proc_below(t, server.pid) == -1)
+		return proc_list(t);
+	n = t->n;
+	qsort(t->at, n, sizeof(struct proc), by_pid);
+	for (size_t i = 0; i < last_table.n; i++) {
+		const struct proc *p = row(&last_table, i);
+		const struct list below = { .at = t->at, .n = n };
+
+		if (p->kept && find(&below, p->pid) == NULL)
+			proc_add(t, p->pid);
+	}
+	return proc_add(t, self.pid);
+}
+
 /* A new snapshot, beside the last one.  One that fails is said once. */
 static int
 snapshot_by(int (*list)(struct list *), bool stopping)
@@ -3128,8 +3152,6 @@ snapshot_by(int (*list)(struct list *), bool stopping)
 	last_table = now_table;
 	now_table = swap;
 	result = list(&now_table);
-	if (result == -1 && list == proc_below)
-		result = proc_list(&now_table);
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
@@ -3151,7 +3173,7 @@ note_attached(void)
 {
 	if (sees_tree() && self.listed && !server.ended &&
 	    opt.scope == SCOPE_SESSION)
-		snapshot_by(proc_below, true);
+		snapshot_by(list_attached, true);
 }
 
 /*
