@@ -7252,7 +7252,10 @@ wait_turn(int pair[2])
 	self.role = FRONT;
 }
 
-/* The last words: the status, the server's pid given back, CONT. */
+/*
+ * The last words: the status, the server's pid given back, CONT.  Who ended
+ * beside it goes, too: pid 1 may be one that does not reap.
+ */
 static void
 conclude(void)
 {
@@ -7263,6 +7266,8 @@ conclude(void)
 	if (server.pid != 0)	/* D state: it is not waited for */
 		waitid(P_PID, (id_t)server.pid, &si,
 		    WEXITED | (server.ended ? 0 : WNOHANG));
+	while (is_parent() && waitpid(-1, NULL, WNOHANG) > 0)
+		continue;	/* behind the server none could be seen */
 	end_share();
 	release_files();
 	if (self.peer != -1 && getppid() == self.front)

@@ -403,14 +403,17 @@ spared() {
 	done
 }
 
-@test "attached: the browser that Python opened is not (98)" {
+@test "attached: what Python talks to is, the browser that it opened is not (98)" {
 	need python3
 	mkdir bin
 	export PATH=$PWD/bin:$PATH BROWSER=firefox DISPLAY=:99
 	cat >open.py <<-'END'
 		import subprocess, threading, webbrowser
-		browser = webbrowser.get("firefox")	# open() waits for 5 s
-		threading.Thread(target=browser.open, args=["x"]).start()
+		def in_thread(what, *args, **named):
+		    threading.Thread(target=what, args=args, kwargs=named).start()
+		in_thread(webbrowser.get("firefox").open, "x")	# for 5 s
+		in_thread(subprocess.run, ["server", "-l", "driven"],
+		    stdin=subprocess.PIPE, start_new_session=True)
 		subprocess.run(["server", "-l", "log"])
 	END
 	cat >bin/firefox <<-'END'
@@ -420,9 +423,11 @@ spared() {
 	chmod +x bin/firefox
 	owned -g 0 -- python3 open.py
 	browser=$(server_pid browser)
+	driven=$(server_pid driven)
 	kill -KILL "$O"
 	finish "$W"
 	expect_status 124
+	refute_alive "$driven"
 	spared "$browser"
 	end "$browser"
 }
@@ -597,6 +602,40 @@ spared() {
 	expect_status 7
 	refute_alive "$deaf"
 	[ $((used * 2)) -lt "$since" ] || fail "$used of $since ms were used"
+}
+
+@test "end: what was killed is reaped, also where pid 1 does not (119)" {
+	need_pidns
+	cat >inside <<-'END'
+		i=0
+		while [ $i -lt 10 ]; do
+			for trap in - '""'; do
+				"$OW" -k 0.1 -- sh -c "trap $trap TERM
+					sleep 60 & sleep 60 & echo >up; wait" &
+				until [ -e up ]; do sleep 0.01; done
+				rm up
+				kill $!
+				wait $!
+			done
+			i=$((i + 1))
+		done
+		ps -eo stat=,ppid=,comm= | grep ^Z >zombies
+		echo >looked
+	END
+	export OW
+	start "${PIDNS[@]}" owner -z sh inside
+	until_true '[ -e looked ]'
+	assert_equal "$(cat zombies)" ''
+	kill -KILL "$PID"
+}
+
+@test "end: an owner that adopts orphans gets none that has ended (119)" {
+	start owner -r -l host "$OW" -k 0.1 -- server -l log -x 300 -g plain \
+		-g deaf -g double,deaf
+	finish "$PID"
+	expect_status 0
+	assert_lines host '^exit 0$' 1
+	assert_lines host '^adopted' 0
 }
 
 # --- recycled pids ---------------------------------------------------------
