@@ -3257,7 +3257,14 @@ list_rows(bool (*wanted)(const struct proc *), char *buf, size_t size)
 	return buf[0] != '\0';
 }
 
-static bool is_spared(const struct proc *p) { return !p->in_scope; }
+/* Another ownerwrap is known by its server. */
+static bool
+is_spared(const struct proc *p)
+{
+	return !p->in_scope && heir_of(p) == p->pid && (p->wrap == NULL ||
+	    (p->wrap->pid == p->ppid && strcmp(p->name, "ow-witness") != 0));
+}
+
 static bool is_refused(const struct proc *p) { return p->refused; }
 
 static bool

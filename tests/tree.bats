@@ -725,6 +725,22 @@ spared() {
 	[ "$(count_lines log '^TERM ')" -le 2 ]
 }
 
+@test "nested: of a detached ownerwrap its server is named, and no more" {
+	export OW
+	owned -g 0 -- sh -c 'setsid -f "$OW" -p "$1" -- server -l inner -g plain
+		exec server -l log' - "$$"
+	inner=$(server_pid inner)
+	child=$(child_pid inner plain)
+	front=$(ps -o sid= -p "$inner" | tr -d ' ')
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
+	assert_alive "$front" "$child"
+	spared "$inner"
+	kill -TERM "$front"
+	await_gone "$front" "$inner" "$child"
+}
+
 @test "nested: a supervisor that its front has left is told itself (94)" {
 	start sleep 300
 	O=$PID
