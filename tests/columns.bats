@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Seven situations in which some wrapper or other fails: one test for each.
+# Situations of compare.sh in which some wrapper or other fails: one test for each.
 
 load helper
 
@@ -99,6 +99,17 @@ load helper
 	kill -TERM "$W"
 	finish "$W"
 	expect_status 7
+	refute_alive "$S" "$child"
+	assert_lines log '^TERM ' 1
+}
+
+@test "column 8: the owner is SIGKILLed, a child in a session of its own ends" {
+	owned -g 0 -k 0.5 -- server -l log -g setsid,pipe
+	child=$(child_pid log setsid,pipe)
+	assert_equal "$(ps -o sid= -p "$child" | tr -d ' ')" "$child"
+	kill -KILL "$O"
+	finish "$W"
+	expect_status 124
 	refute_alive "$S" "$child"
 	assert_lines log '^TERM ' 1
 }

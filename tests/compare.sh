@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What ownerwrap and others leave behind, or end wrongly: the seven situations
+# What ownerwrap and others leave behind, or end wrongly: the nine situations
 # of columns.bats, for every wrapper that is installed, as a table. To have all:
 #
 #	apt-get install tini dumb-init catatonit coreutils util-linux bubblewrap
@@ -29,7 +29,10 @@ titles=(
 	"the owner's thread that started it ends: nothing else does"
 	'server ends: the children that it leaves end'
 	'TERM to the wrapper: server and children end'
+	'owner SIGKILLed: a child in a session of its own ends'
+	"the wrapper's group SIGKILLed: a child in another group ends"
 )
+columns=(1 2 3 4 5 6 7 8 9)
 
 # marked ID: the processes that carry it in their environment, which zombies
 # have none of; whatever wrapper or namespace they are in.
@@ -66,6 +69,7 @@ describe() {
 	case $spec in
 	'') echo 'the server' ;;
 	setpgid) echo 'a child in a group of its own' ;;
+	setsid,pipe) echo 'a child in a session of its own' ;;
 	deaf,double) echo "a deaf child's child" ;;
 	deaf,setpgid,double) echo "a deaf child's child in a group of its own" ;;
 	*) echo "a child ($spec)" ;;
@@ -109,12 +113,15 @@ column() {
 	4) server+=(-g setpgid) ;;
 	5) owner+=(-t) ;;
 	6 | 7) server+=(-g setpgid -g 'deaf,double') ;;
+	8) server+=(-g setsid,pipe) ;;
+	9)	server+=(-g setpgid)
+		set -- setsid "$@" ;;
 	esac
 	COMPARE_ID=$id "${owner[@]}" "$@" "${server[@]}" </dev/null \
 		>out 2>&1 &
 	await 10 logged '^ready [0-9]+$' log || { echo 'does not start'; return; }
 	case $n in
-	[123]) kill -KILL "$(word_of owner olog)" ;;
+	[1238]) kill -KILL "$(word_of owner olog)" ;;
 	4) kill -KILL "$(word_of cmd olog)" ;;
 	5)	if await 2 nobody; then
 			echo 'ends the server'
@@ -124,9 +131,10 @@ column() {
 		return ;;
 	6) kill -TERM "$(outer "$(word_of ready log)")" ;;
 	7) kill -TERM "$(word_of cmd olog)" ;;
+	9) kill -KILL -- "-$(word_of cmd olog)" ;;
 	esac
 	if await "$WAIT" nobody; then
-		if [ "$n" = 6 ] || logged '^TERM ' log; then
+		if [[ $n = [69] ]] || logged '^TERM ' log; then
 			echo ok
 		else
 			echo 'kills the server, which had no TERM'
@@ -142,7 +150,7 @@ column() {
 failed=0
 found=()
 printf '%-37s' ''
-printf ' %5s' 1 2 3 4 5 6 7
+printf ' %5s' "${columns[@]}"
 echo
 
 # compare NAME WRAPPER...: a line of the table; all columns at once
@@ -154,14 +162,14 @@ compare() {
 		echo ' not installed'
 		return
 	fi
-	for n in 1 2 3 4 5 6 7; do
+	for n in "${columns[@]}"; do
 		rm -rf "${dir:?}/$n"
 		mkdir "$dir/$n"
 		(cd "$dir/$n" && column "$n" "$@" >verdict) 2>/dev/null &
 	done
 	wait
 	clear_away
-	for n in 1 2 3 4 5 6 7; do
+	for n in "${columns[@]}"; do
 		verdict=$(cat "$dir/$n/verdict")
 		case $verdict in
 		ok) printf ' %5s' ok ;;
@@ -190,7 +198,7 @@ compare 'bwrap --die-with-parent --unshare-pid' bwrap --dev-bind / / \
 	--proc /proc --die-with-parent --unshare-pid --
 
 echo
-for n in 1 2 3 4 5 6 7; do
+for n in "${columns[@]}"; do
 	echo "$n  ${titles[n - 1]}"
 done
 echo 'LEFT: a process is left; ENDED: one is ended wrongly;'
