@@ -113,7 +113,7 @@ column() {
 	4) server+=(-g setpgid) ;;
 	5) owner+=(-t) ;;
 	6 | 7) server+=(-g setpgid -g 'deaf,double') ;;
-	8) server+=(-g setsid,pipe) ;;
+	8) server+=(-g 'setsid,pipe') ;;
 	9)	server+=(-g setpgid)
 		set -- setsid "$@" ;;
 	esac
