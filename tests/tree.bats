@@ -365,9 +365,9 @@ spared() {
 
 @test "attached: a terminal is as good as a pipe, nohup in it is spared (98)" {
 	echo 'server -l shell & nohup setsid server -l nohup &
-		exec server -l job' >jobs
+		exec server -l job' >jobs.sh
 	echo "expect never" >orders
-	owned -g 0 -- sh -c 'pty orders sh jobs >/dev/null & exec server -l log'
+	owned -g 0 -- sh -c 'pty orders sh jobs.sh >/dev/null & exec server -l log'
 	local name pids=()
 	for name in shell job; do
 		pids+=("$(server_pid $name)")
@@ -480,9 +480,9 @@ spared() {
 }
 
 @test "attached: the group's TERM marks nobody, only the session tells (98)" {
-	VIA=(setsid)
-	owned -- server -l log -g setsid,pipe -g plain
-	VIA=()
+	start setsid "$OW" -p $$ -- server -l log -g setsid,pipe -g plain
+	W=$PID
+	S=$(server_pid log)
 	child=$(child_pid log setsid,pipe)
 	kill -TERM -- "-$W"
 	finish "$W"
@@ -624,7 +624,7 @@ spared() {
 	END
 	export OW
 	start "${PIDNS[@]}" owner -z sh inside
-	until_true '[ -e looked ]'
+	LIMIT=40 until_true '[ -e looked ]'	# 20 stops of 0.1 s or more
 	assert_equal "$(cat zombies)" ''
 	kill -KILL "$PID"
 }
