@@ -2521,7 +2521,7 @@ own_by_name(const char *name)
 		if (is_called(&p, name)) {
 			struct owner *o = owner_add(pid, p.ticks);
 
-			if (o != NULL)
+			if (o != NULL && o->fd == -1)
 				owner_open(o);
 			return o != NULL;
 		}
