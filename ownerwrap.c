@@ -421,7 +421,7 @@ list_add(struct list *l, size_t size)
  *			hold_signals, release_signals, restore_signals,
  *			change_mask, was_ignored, was_continued, queue_signal
  * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, boot_ticks, fork_to_exec, never_dump
+ *			write_nowait, boot_ticks, never_dump
  *
  * A call that a platform lacks fails with ENOSYS; the callers stay plain.
  */
@@ -822,12 +822,6 @@ write_nowait(int fd, const char *buf, size_t len)
 }
 
 /*
- * vfork(2): our memory is the child's until its exec, for which we wait; no
- * page is copied.
- */
-#define fork_to_exec	vfork
-
-/*
  * All signals stay blocked for good and are read from a signalfd, which gives
  * whoever reads it its own: front and supervisor share this one.  A blocked
  * signal is queued even where it is ignored (sig_ignored() in the kernel), so
@@ -887,21 +881,10 @@ read_signals(struct note *notes, size_t room)
 	return n;
 }
 
-static void swallow(int signo) { (void)signo; }
-
-/*
- * In a child, before its exec.  A terminal stop in between would hold up who
- * waits for the exec, and who would see it: a handler, which goes with the
- * exec, swallows it; the front has it, too, and it is relayed.
- */
+/* In a child, before its exec. */
 static void
 restore_signals(void)
 {
-	static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
-
-	for (size_t i = 0; i < COUNT(stops); i++)
-		if (signal(stops[i], swallow) == SIG_IGN)
-			signal(stops[i], SIG_IGN);
 	if (child_ignored)
 		signal(SIGCHLD, SIG_IGN);
 	change_mask(SIG_SETMASK, &inherited_mask, NULL);
@@ -1188,7 +1171,6 @@ tree_gone(void)
 	return !self.own_group || kill(-server.pid, 0) == -1;
 }
 
-#define fork_to_exec	fork
 
 /*
  * Caught signals: handlers write notes into a pipe, of which each process has
@@ -7304,7 +7286,7 @@ supervise(void)
 		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
 	name_process("ow-supervisor");	/* the server may look */
-	if ((server.pid = fork_to_exec()) == -1)
+	if ((server.pid = fork()) == -1)
 		fail("the server can't be forked: %s");
 	if (server.pid == 0)
 		become_server(self.exec_pipe[1], self.pid);

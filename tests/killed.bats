@@ -30,14 +30,20 @@ hung() {
 	SUP=$(ps -o ppid= -p "$S" | xargs)
 }
 
-@test "front killed: while the command is being executed, it is seen after it (30)" {
+@test "front killed: it is seen although the command's exec hangs (30)" {
 	hung
 	kill -KILL "$PID"
-	await_gone "$PID"
-	lives_on 200 "$SUP" "$S"
-	: >go
 	await_gone "$SUP"
 	refute_alive "$S"
+	[ ! -e log ]
+}
+
+@test "stop signal: it is relayed although the command's exec hangs (30)" {
+	hung
+	kill -TERM "$PID"
+	finish "$PID"
+	expect_status 143
+	refute_alive "$SUP" "$S"
 }
 
 @test "supervisor killed: while the command is being executed nothing is left (30)" {
