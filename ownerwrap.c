@@ -86,10 +86,9 @@
 #define GRACE_MS	2000	/* a server's own end after its EOF fits in */
 #define KILL_AFTER_MS	5000	/* what hosts give; most handlers take less */
 #define INTERVAL_MS	1000	/* one wake-up a second is not noticed */
-#define WITNESS_MS	50	/* a copy so old still proves a group signal */
-#define HOLD_MS		10	/* a relay waits so long for a later copy */
-#define FRESH_MS	50	/* after exec nothing is held back: the group */
-				/* signal may have come before the server did */
+#define WITNESS_MS	50	/* what came so close together is one event */
+#define HOLD_MS		10	/* a relay waits so long for the witness */
+#define AGAIN_MS	5	/* the same signal so soon is the same one */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
 #define LATE_MS		1000	/* a wake-up so late was a freeze, not a wait */
 #define KILLED_MS	2000	/* longest wait once the front was killed: */
@@ -125,8 +124,6 @@
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
 #define SWEEPS_MAX	64
-#define HELD_MAX	16
-#define COPIES_MAX	32
 #define NAME_SIZE	16	/* Linux TASK_COMM_LEN; longer names are cut */
 #define ARGS_SIZE	4096	/* of a parent's command line: its options */
 #define LINE_SIZE	1024	/* of a message; at most PIPE_BUF where it */
@@ -137,7 +134,8 @@ enum role {
 	FRONT,		/* the host's child: signals in, status out */
 	SUPERVISOR,	/* the server's parent: owners, ladder */
 	STANDIN,	/* the front after the supervisor was killed */
-	HOLDER		/* a front before its server, or of a shared one */
+	HOLDER,		/* a front before its server, or of a shared one */
+	WITNESS		/* tells the supervisor what the host's group had */
 };
 
 enum phase {
@@ -159,7 +157,7 @@ enum reason {
 	SERVER_LEFT,		/* the server ended and left processes */
 	REQUESTED,		/* the stop signal came, --kill-after given */
 	LATE_REQUEST,		/* a signal came after the server had ended */
-	SUPERVISOR_ASKED,	/* a signal came to the supervisor alone */
+	REPLACED,		/* TERM from a newer start: --unique */
 	SUPERVISOR_KILLED	/* the front stands in */
 };
 
@@ -175,13 +173,15 @@ enum leftovers { LEFTOVERS_STOP, LEFTOVERS_WAIT, LEFTOVERS_LEAVE };
 enum level { VERBOSE, DEFAULT, ORPHANED, REFUSED };
 
 enum note_kind {	/* sender: meaning */
-	NOTE_SIGNAL,	/* front: a signal came */
+	NOTE_SIGNAL,	/* front, witness: a signal came */
+	NOTE_HUNG_UP,	/* front: this one came, and the server has it */
 	NOTE_SERVER,	/* server before its exec: its exit descriptor */
-	NOTE_STARTED,	/* supervisor: stderr is the server's alone now */
+	NOTE_STARTED,	/* supervisor: stderr is the server's alone now; */
+			/* to the witness: the server has its pid */
 	NOTE_STOP,	/* supervisor: the server was stopped by .signo */
 	NOTE_RESUMED,	/* front: continued after NOTE_STOP */
 	NOTE_ASK,	/* supervisor: send me all the signals you had */
-	NOTE_ALL,	/* front: that was all */
+	NOTE_ALL,	/* front, witness: that was all */
 	NOTE_ORPHAN,	/* front: its parent changed (plain POSIX polling) */
 	NOTE_LEAVE	/* supervisor: status .signo, I stay; front: I go */
 };
@@ -294,7 +294,8 @@ static struct {		/* this process */
 	enum role role;
 	enum phase phase;
 	enum reason reason;
-	pid_t pid, sid, front, supervisor;
+	pid_t pid, front, supervisor;
+	pid_t sid, group;	/* the host's, in which the server is */
 	int null_fd, peer, exec_fd, exec_pipe[2];
 	int signals[2];		/* to read them; for handlers to write to */
 	int status;		/* the server's, or NO_STATUS */
@@ -302,7 +303,6 @@ static struct {		/* this process */
 	bool again;		/* this phase had its time a second time */
 	enum front_is front_is;
 	bool child;		/* SIGCHLD came */
-	pid_t asker;		/* who sent a signal to the supervisor alone */
 	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
 	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
 	bool adopts;		/* orphans of the tree come to us */
@@ -325,6 +325,7 @@ static volatile struct {
 	pid_t server;		/* written by itself before its exec */
 	pid_t keeper;		/* --keep-if runs, or 0 */
 	enum reason reason;	/* why the ladder has begun */
+	bool died;		/* the server, of a signal in the ladder */
 	bool ended;		/* all is done, status is the last word */
 	int status;
 } *will;
@@ -348,11 +349,16 @@ static struct {		/* the server */
 	int64_t group_ms;	/* when the group last had the stop signal */
 	uint64_t group_ticks;	/* the same in raw ticks */
 	int64_t continued_ms;	/* when it was last continued */
-	int64_t tty_stop_ms;	/* when our group last had a terminal stop */
+	int64_t tty_stop_ms;	/* when its group last had a terminal stop */
 	bool ended, stopped, killed;
-	bool assumed;		/* told_ms is when we had the group's signal */
 	bool group_told;	/* its own group had the stop signal */
 } server = { .fd = -1 };
+
+static struct {		/* the supervisor's child in the host's group */
+	pid_t pid;
+	int fd;			/* to it, or -1 */
+	int asked;		/* NOTE_ASKs without a NOTE_ALL */
+} witness = { .fd = -1 };
 
 static struct {		/* --share */
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) -
@@ -1969,18 +1975,18 @@ is_ending(int signo)
 }
 
 /*
- * To the other of front and supervisor.  The front waits for room, for a burst
+ * To the supervisor, or from it.  Front and witness wait for room, for a burst
  * of real-time signals; the supervisor never does, and says so little that it
  * fits.  A peer that is gone shows as end of file.
  */
 static void
-send_note(const struct note *n)
+send_note(int fd, const struct note *n)
 {
-	struct pollfd p = { .fd = self.peer, .events = POLLOUT };
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
-	while (self.peer != -1 && send(self.peer, n, sizeof(*n),
+	while (fd != -1 && send(fd, n, sizeof(*n),
 	    MSG_DONTWAIT | MSG_NOSIGNAL) == -1 &&
-	    (errno == EAGAIN || errno == EINTR) && self.role == FRONT)
+	    (errno == EAGAIN || errno == EINTR) && self.role != SUPERVISOR)
 		poll(&p, 1, -1);
 }
 
@@ -1989,7 +1995,7 @@ tell_peer(enum note_kind kind, int signo)
 {
 	struct note n = { .kind = (int)kind, .signo = signo };
 
-	send_note(&n);
+	send_note(self.peer, &n);
 }
 
 /* An exit descriptor of the server, from itself, for the front. */
@@ -2013,11 +2019,11 @@ hand_over(int fd)
 }
 
 /*
- * Notes from the peer: their number, 0 = none now, -1 = the peer is gone.  Each
+ * Notes from a peer: their number, 0 = none now, -1 = the peer is gone.  Each
  * was sent as one piece and the buffer holds whole ones, so none is torn.
  */
 static int
-receive_notes(struct note *notes, size_t n, int flags)
+receive_notes(int fd, struct note *notes, size_t n, int flags)
 {
 	struct iovec iov = { .iov_base = notes, .iov_len = n * sizeof(*notes) };
 	union {
@@ -2027,7 +2033,7 @@ receive_notes(struct note *notes, size_t n, int flags)
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
 	    .msg_control = control.room, .msg_controllen = sizeof(control) };
 	struct cmsghdr *head;
-	ssize_t got = recvmsg(self.peer, &msg, flags);
+	ssize_t got = recvmsg(fd, &msg, flags);
 
 	if (got == -1 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -2162,7 +2168,7 @@ more_room(void)
 	if (o == NULL)
 		return false;
 	owners = o;
-	p = realloc(polls, (4 + (size_t)room) * sizeof(*p));
+	p = realloc(polls, (5 + (size_t)room) * sizeof(*p));
 	if (p == NULL)
 		return false;
 	polls = p;
@@ -2776,7 +2782,7 @@ set_timer(enum timer t, int64_t ms)
 static bool
 may_signal(pid_t pid)
 {
-	return pid > 1 ? pid != self.pid : pid < -1 && pid != -getpgrp() &&
+	return pid > 1 ? pid != self.pid : pid < -1 && pid != -self.group &&
 	    ((self.own_group && pid == -server.pid) || pid == -keeper.pid);
 }
 
@@ -2884,7 +2890,8 @@ mark_tree(struct list *t)
 		for (top = p; top != NULL && top->pid != self.pid &&
 		    !top->known; top = find(t, top->ppid)) {
 			top->known = true;
-			top->in_tree = inside && (keeper.pid == 0 ||
+			top->in_tree = inside && top->pid != witness.pid &&
+			    (keeper.pid == 0 ||
 			    (top->pgrp != keeper.pid &&
 			    top->pid != keeper.pid));
 			top->wrap = wrap;
@@ -3071,7 +3078,7 @@ remember(struct proc *p)
 		p->refused = last->refused;
 		p->kept = last->kept;
 	}
-	if (still_counts(server.group_ms) && p->pgrp == getpgrp() &&
+	if (still_counts(server.group_ms) && p->pgrp == self.group &&
 	    p->ticks <= server.group_ticks)
 		p->told = true;
 }
@@ -3299,7 +3306,7 @@ restore_terminal(void)
 	sigset_t set, old;
 	int fd;
 
-	if (!self.tty_saved || !server.killed ||
+	if (!self.tty_saved ||
 	    (fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC |
 	    O_NONBLOCK)) == -1)
 		return;
@@ -3355,7 +3362,7 @@ find_title_room(int argc, char **argv)
 }
 
 /*
- * The supervisor's command line, cut to the room there is.  It overwrites argv
+ * The command line in ps(1), cut to the room there is.  It overwrites argv
  * and environ: nothing of ours reads them afterwards.  proc_pid_cmdline(5): an
  * overwritten last byte of argv makes the kernel read on into the environment.
  */
@@ -3364,7 +3371,8 @@ set_title(const char *owner)
 {
 	static char *none[] = { NULL };
 	char title[512];
-	int n = snprintf(title, sizeof(title), "ow-supervisor server=%d%s%s",
+	int n = snprintf(title, sizeof(title), "%s server=%d%s%s",
+	    self.role == WITNESS ? "ow-witness" : "ow-supervisor",
 	    (int)server.pid, opt.share != NULL ? " share=" :
 	    owner[0] == '\0' ? "" : " owner=",
 	    opt.share != NULL ? share.path : owner);
@@ -3398,6 +3406,8 @@ become_server(int errno_fd, pid_t parent)
 		hand_over(fd);
 	will->server = getpid();
 	name_server(getpid());
+	while (getsid(parent) == self.sid)	/* see pass_on() */
+		poll(NULL, 0, 1);
 	restore_signals();
 	execvp(opt.command[0], opt.command);
 	error = errno;
@@ -3434,7 +3444,7 @@ drop_inherited(void)
 	dup2(self.null_fd, STDIN_FILENO);
 	dup2(self.null_fd, STDOUT_FILENO);
 	close_others();
-	if (!self.tty && chdir("/") == -1)
+	if ((!self.tty || self.role != FRONT) && chdir("/") == -1)
 		say(VERBOSE, "chdir to /: %s", strerror(errno));
 }
 
@@ -4296,9 +4306,8 @@ static void enter(enum phase next);
 static void deliver(const struct note *n);
 static void reap(void);
 static void drain_signals(void (*on_signal)(const struct note *));
-static void on_copy(const struct note *n);
+static bool end_witness(void);
 static void stop_asking(void);
-static bool came_with_group(void);
 static void close_door(void);
 static void accept_all(void);
 static void greet(const struct owner *o);
@@ -4408,8 +4417,6 @@ say_reason(enum reason reason)
 		[FRONT_KILLED] = { DEFAULT, "the front was killed" },
 		[REQUESTED] = { VERBOSE, "a signal asks for it" },
 		[LATE_REQUEST] = { VERBOSE, "a signal asks for it" },
-		[SUPERVISOR_ASKED] = { DEFAULT,
-		    "a signal came to the supervisor alone" },
 		[SUPERVISOR_KILLED] = { DEFAULT, "the supervisor was killed" }
 	};
 	char what[128], who[32], newer[64];
@@ -4418,10 +4425,10 @@ say_reason(enum reason reason)
 	    opt.grace_ms == 0 && !has_keepers())
 		say_orphaned();
 	plan(0, what, sizeof(what));
-	if (reason == SUPERVISOR_ASKED && is_newest(self.asker))
+	if (reason == REPLACED)
 		say(DEFAULT, "a newer start, %s, takes its place; stopping %s "
-		    "(%s)", label_of(self.asker, newer), server_label(who),
-		    what);
+		    "(%s)", label_of(locker_of(NEWEST_BYTE), newer),
+		    server_label(who), what);
 	else if (reasons[reason].why != NULL)
 		say(reasons[reason].level, "%s; stopping %s (%s)",
 		    reasons[reason].why, server_label(who), what);
@@ -4468,10 +4475,6 @@ ask_server(void)
 {
 	int64_t since = 0;	/* it was told */
 
-	if (server.told_ms == 0 && came_with_group()) {
-		server.told_ms = now_ms();
-		server.assumed = true;
-	}
 	if (still_counts(server.told_ms))
 		since = now_ms() - server.told_ms;
 	else if (signal_server(opt.signal) == 0)
@@ -4563,7 +4566,6 @@ enter(enum phase next)
 		break;
 	case OVER:
 		name_who_is_left();
-		restore_terminal();
 		break;
 	}
 }
@@ -4575,6 +4577,7 @@ leave_front(void)
 	char list[256];
 
 	self.front_is = AWAY;
+	end_witness();
 	tell_peer(NOTE_LEAVE, self.status);
 	if (has_parent()) {	/* of a chain the topmost */
 		for (; n_owners > 1; n_owners--) {
@@ -4753,76 +4756,93 @@ on_phase_end(void)
 
 /* --- signals in the supervisor: the witness rule ------------------------- */
 /*
- * A signal to the group reaches front, supervisor and server each.  The
- * supervisor's own copy is the proof: a relay that has one is dropped, a copy
- * that gets no relay came to the supervisor alone.
+ * A signal to the host's group reaches front, witness and server each, one to
+ * the front only that.  The witness tells of its copies: a relay that has one
+ * is dropped.  The kernel has signalled the whole group before kill() returns,
+ * so that the witness, if asked when a relay comes, has the copy by then.
  */
 
 struct seen {
 	struct note note;
 	int64_t at_ms;
-	bool pending;		/* not yet matched with its other half */
-	bool delivered;		/* relay: waited long enough for a copy */
-	bool alone;		/* copy: asks for a stop if nobody relays it */
 };
 
-static struct seen held[HELD_MAX], copies[COPIES_MAX];
+static struct list held;	/* relays, until they are judged, in order */
+static struct list copies;	/* which no relay has used yet */
+static struct list own;		/* signals to the supervisor */
+
+/* By number: what front or witness last had, and what was last dropped. */
+static struct seen last_came[32], last_dropped[32];
+
+static struct seen *
+seen(const struct list *l, size_t i)
+{
+	return (struct seen *)l->at + i;
+}
+
+static void
+forget(struct list *l, size_t i)
+{
+	memmove(seen(l, i), seen(l, i + 1), (--l->n - i) * sizeof(struct seen));
+}
 
 static bool
-is_fresh(void)
+keep(struct list *l, const struct note *n)
 {
-	return server.exec_ms == 0 || now_ms() - server.exec_ms < FRESH_MS;
+	struct seen *s = list_add(l, sizeof(*s));
+
+	if (s != NULL)
+		*s = (struct seen){ .note = *n, .at_ms = now_ms() };
+	return s != NULL;
+}
+
+static bool
+is_counted(int signo)
+{
+	return signo >= (int)COUNT(last_came);
 }
 
 /*
- * The ladder begins, and the front has not said yet that it had the stop signal
- * of which we have a copy: the server has it from the group.  on_answer() makes
- * up for it if it was for us alone.
+ * By the same sender?  A walker of the tree may run one kill(1) for each pid,
+ * and of what came before the server was forked the sender may not be known.
  */
-static bool
-came_with_group(void)
-{
-	for (int i = 0; i < COPIES_MAX; i++)
-		if (copies[i].pending && copies[i].note.signo == opt.signal)
-			return !is_fresh() && self.peer != -1 &&
-			    getpgid(server.pid) == getpgrp();
-	return false;
-}
-
 static bool
 same_signal(const struct note *a, const struct note *b)
 {
-	return a->signo == b->signo && a->pid == b->pid && a->uid == b->uid;
+	return a->signo == b->signo && (a->pid == -1 || (a->uid == b->uid &&
+	    (a->pid == b->pid || is_ending(a->signo))));
 }
 
-static struct seen *
-take(struct seen *list, int n, const struct note *like, int64_t oldest_ms)
+/* Was n there, in this table by number, at that time or since? */
+static bool
+was_seen(const struct seen *table, const struct note *n, int64_t since_ms)
 {
-	for (int i = 0; i < n; i++)
-		if (list[i].pending && same_signal(&list[i].note, like) &&
-		    list[i].at_ms >= oldest_ms) {
-			list[i].pending = false;
-			return &list[i];
-		}
-	return NULL;
+	return !is_counted(n->signo) && table[n->signo].at_ms != 0 &&
+	    table[n->signo].at_ms >= since_ms &&
+	    same_signal(&table[n->signo].note, n);
 }
 
-static struct seen *
-keep(struct seen *list, int n, const struct note *note)
+static void
+see(struct seen *table, const struct note *n)
 {
-	struct seen *oldest = &list[0];
+	if (!is_counted(n->signo))
+		table[n->signo] = (struct seen){ .note = *n,
+		    .at_ms = now_ms() };
+}
 
-	for (int i = 0; i < n; i++) {
-		if (!list[i].pending) {
-			oldest = &list[i];
-			break;
+/* A relay uses up every copy; one for each of what the kernel counts. */
+static bool
+use_copy(const struct note *n)
+{
+	bool used = false;
+
+	for (size_t i = copies.n; i-- > 0; )
+		if (same_signal(&seen(&copies, i)->note, n) &&
+		    !(used && is_counted(n->signo))) {
+			forget(&copies, i);
+			used = true;
 		}
-		if (list[i].at_ms < oldest->at_ms)
-			oldest = &list[i];
-	}
-	*oldest = (struct seen){ .note = *note, .at_ms = now_ms(),
-	    .pending = true };
-	return oldest;
+	return used;
 }
 
 /* The server or a descendant of it?  Known strangers first: they are cheap. */
@@ -4923,12 +4943,19 @@ needs_cont(void)
 	    witnessed(server.tty_stop_ms));
 }
 
+static int
+pass(const struct note *n)
+{
+	return n->code == SI_QUEUE && is_parent() && may_signal(server.pid) ?
+	    queue_signal(server.pid, n->signo, n->value) :
+	    signal_server(n->signo);
+}
+
 /* Hand n to the server; on_had() is what that means for the ladder. */
 static void
 deliver(const struct note *n)
 {
 	char name[16], who[64];
-	int result;
 
 	if (n->signo == SIGCONT && !needs_cont())
 		return;
@@ -4937,11 +4964,7 @@ deliver(const struct note *n)
 	if (is_ending(n->signo) && !in_ladder())
 		note_attached();
 	if (!server.ended) {
-		result = n->code == SI_QUEUE && is_parent() &&
-		    may_signal(server.pid) ?
-		    queue_signal(server.pid, n->signo, n->value) :
-		    signal_server(n->signo);
-		if (result == -1 && errno != ESRCH)
+		if (pass(n) == -1 && errno != ESRCH)
 			say(DEFAULT, "%s can't be relayed: %s",
 			    signal_name(n->signo, name), strerror(errno));
 		else if (opt.verbose || opt.log_fd != -1)
@@ -4952,103 +4975,185 @@ deliver(const struct note *n)
 	on_had(n);
 }
 
-/* From the front: n reached it. */
+/* Front and witness are asked a little later: did they have the same? */
 static void
-on_relay(const struct note *n)
+ask_later(void)
 {
-	bool in_group = getpgid(server.pid) == getpgrp();
-	struct seen *relay, *copy = take(copies, COPIES_MAX, n, 0);
-
-	if (is_of_tree(n->pid))
-		return;
-	if (copy != NULL && in_group && !is_fresh()) {
-		had_with_group(n);
-		return;
-	}
-	if (copy == NULL && is_ending(n->signo)) {
-		relay = keep(held, HELD_MAX, n);
-		if (in_group && !is_fresh()) {
-			if (self.timer[T_HELD] == FOREVER)
-				set_timer(T_HELD, HOLD_MS);
-			return;
-		}
-		relay->delivered = true;
-	}
-	deliver(n);
-}
-
-/*
- * T_HELD: no copy came, so the signal was for the front.  One that came while
- * we were held up is in the pipe.
- */
-static void
-on_held_end(void)
-{
-	int64_t now = now_ms();
-
-	drain_signals(on_copy);
-	self.timer[T_HELD] = FOREVER;
-	for (int i = 0; i < HELD_MAX; i++) {
-		if (!held[i].pending || held[i].delivered)
-			continue;
-		if (now - held[i].at_ms < HOLD_MS) {
-			self.timer[T_HELD] = shorter(self.timer[T_HELD],
-			    held[i].at_ms + HOLD_MS);
-			continue;
-		}
-		held[i].delivered = true;
-		deliver(&held[i].note);
-	}
-}
-
-/* Our own copy of a signal. */
-static void
-on_copy(const struct note *n)
-{
-	struct seen *copy, *relay = take(held, HELD_MAX, n,
-	    now_ms() - WITNESS_MS);
-
-	if (n->pid == self.pid)
-		return;		/* our own EPIPE */
-	if (is_terminal_stop(n->signo))
-		server.tty_stop_ms = now_ms();
-	if (relay != NULL) {	/* late, if delivered: no wish of its own */
-		if (!relay->delivered)
-			had_with_group(n);
-		return;
-	}
-	copy = keep(copies, COPIES_MAX, n);
-	copy->alone = is_ending(n->signo) && !is_of_tree(n->pid);
 	if (self.timer[T_ALONE] == FOREVER && self.asked_ms == 0)
 		set_timer(T_ALONE, ALONE_MS);
 }
 
-/* The front has sent all it had: older copies still here were for us alone. */
+/* From the witness: the group had n. */
+static void
+on_copy(const struct note *n)
+{
+	if (n->pid == self.pid)
+		return;		/* our CONT to it */
+	if (is_terminal_stop(n->signo))
+		server.tty_stop_ms = now_ms();
+	see(last_came, n);
+	keep(&copies, n);
+	ask_later();
+}
+
+/* Not of the tree any more; false if there was none. */
+static bool
+end_witness(void)
+{
+	siginfo_t si;
+
+	if (witness.pid == 0)
+		return false;
+	send_signal(witness.pid, SIGKILL);
+	waitid(P_PID, (id_t)witness.pid, &si, WEXITED);
+	close(witness.fd);
+	witness.fd = -1;
+	witness.pid = 0;
+	return true;
+}
+
+static void
+read_witness(void)
+{
+	struct note notes[8];
+	int n = receive_notes(witness.fd, notes, COUNT(notes), MSG_DONTWAIT);
+
+	for (int i = 0; i < n; i++)
+		if (notes[i].kind == NOTE_ALL)
+			witness.asked--;
+		else
+			on_copy(&notes[i]);
+	if (n == -1)
+		end_witness();
+}
+
+/*
+ * Until it has told of all that it had; one that does not answer has nothing.
+ * CONT only to a stopped one: it would flush a terminal stop not read yet.
+ */
+static void
+ask_witness(void)
+{
+	struct note ask = { .kind = NOTE_ASK };
+	int64_t left, end = now_ms() + HOLD_MS;
+	siginfo_t si = { .si_pid = 0 };
+
+	if (witness.fd == -1)
+		return;
+	if (waitid(P_PID, (id_t)witness.pid, &si,
+	    WSTOPPED | WNOHANG | WNOWAIT) == 0 && si.si_pid != 0)
+		send_signal(witness.pid, SIGCONT);
+	send_note(witness.fd, &ask);
+	witness.asked++;
+	while (witness.fd != -1 && witness.asked > 0 &&
+	    (left = end - now_ms()) >= 0) {
+		struct pollfd p = { .fd = witness.fd, .events = POLLIN };
+
+		if (poll(&p, 1, (int)left) == 1)
+			read_witness();
+	}
+}
+
+/*
+ * Did the server have the relay n with its group?  One that the kernel does not
+ * count is the same one again if it comes so soon: timeout(1) signals its
+ * child, then its group.
+ */
+static bool
+is_witnessed(const struct note *n)
+{
+	if (use_copy(n))
+		return true;
+	ask_witness();
+	return use_copy(n) ||
+	    was_seen(last_dropped, n, now_ms() - AGAIN_MS);
+}
+
+/*
+ * T_HELD, or something came.  Who walks a tree may tell the witness later: what
+ * ends a server waits for that, and all that comes behind it, too.
+ */
+static void
+judge_held(void)
+{
+	self.timer[T_HELD] = FOREVER;
+	while (held.n > 0) {
+		struct note n = seen(&held, 0)->note;
+		int64_t until_ms = seen(&held, 0)->at_ms + HOLD_MS;
+		bool in_group = witness.fd != -1 &&
+		    getpgid(server.pid) == self.group;
+		bool had = in_group && is_witnessed(&n);
+
+		if (in_group && !had && is_ending(n.signo) &&
+		    now_ms() < until_ms && !is_of_tree(n.pid)) {
+			self.timer[T_HELD] = until_ms;
+			return;
+		}
+		forget(&held, 0);
+		if (had)
+			see(last_dropped, &n);
+		if (is_of_tree(n.pid))
+			continue;
+		if (had)
+			had_with_group(&n);
+		else
+			deliver(&n);
+	}
+}
+
+/* From the front: n reached it. */
+static void
+on_relay(const struct note *n)
+{
+	see(last_came, n);
+	if (!keep(&held, n))
+		deliver(n);
+	else if (held.n == 1)
+		judge_held();
+}
+
+static void
+on_witness(void)
+{
+	read_witness();
+	judge_held();
+}
+
+/*
+ * No signal to the group reaches the supervisor.  One to itself is taken as if
+ * it had come to the front, unless that, or the group, had the same.
+ */
+static void
+on_own(const struct note *n)
+{
+	if (!is_ending(n->signo) || is_of_tree(n->pid))
+		return;
+	if (is_newest(n->pid))
+		begin(REPLACED);
+	else if (keep(&own, n))
+		ask_later();
+}
+
+/* The front has sent all it had: older copies still here have no relay. */
 static void
 on_answer(void)
 {
-	bool alone = false, assumed = false;
+	int64_t limit_ms = self.asked_ms - ALONE_MS;
 
-	for (int i = 0; i < COPIES_MAX; i++) {
-		if (!copies[i].pending)
-			continue;
-		if (copies[i].at_ms > self.asked_ms - ALONE_MS) {
-			set_timer(T_ALONE, ALONE_MS);	/* came since */
-			continue;
-		}
-		copies[i].pending = false;
-		alone |= copies[i].alone;
-		if (copies[i].alone)
-			self.asker = copies[i].note.pid;
-		assumed |= copies[i].note.signo == opt.signal;
-	}
 	self.asked_ms = 0;
-	if (server.assumed && assumed && self.phase == ASKED) {
-		signal_server(opt.signal);
-		signal_server(SIGCONT);
+	if (own.n > 0)
+		ask_witness();
+	while (copies.n > 0 && seen(&copies, 0)->at_ms <= limit_ms)
+		forget(&copies, 0);
+	while (own.n > 0 && seen(&own, 0)->at_ms <= limit_ms) {
+		struct seen s = *seen(&own, 0);
+
+		forget(&own, 0);
+		if (!was_seen(last_came, &s.note, s.at_ms - ALONE_MS))
+			deliver(&s.note);
 	}
-	if (alone)
-		begin(SUPERVISOR_ASKED);
+	if (copies.n > 0 || own.n > 0)
+		ask_later();
 }
 
 /*
@@ -5353,6 +5458,7 @@ on_started(void)
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_SHORT);
 	set_title(list);
+	send_note(witness.fd, &(struct note){ .kind = NOTE_STARTED });
 	if (self.phase == STARTING)
 		enter(RUNNING);
 	if (opt.max_idle_ms > 0) {
@@ -5404,6 +5510,7 @@ static void
 on_server_end(const siginfo_t *si)
 {
 	server.ended = true;
+	end_witness();
 	self.status = si->si_code == CLD_EXITED ? si->si_status & 0xff :
 	    BY_SIGNAL + si->si_status;
 	if (self.exec_fd != -1)
@@ -5435,6 +5542,8 @@ reap(void)
 			on_server_end(&si);
 		else if (si.si_pid == keeper.pid)
 			reap_keeper();
+		else if (si.si_pid == witness.pid)
+			end_witness();
 		else
 			waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
 	}
@@ -5468,6 +5577,8 @@ raise_plainly(int signo)
 static noreturn void
 finish(int status)
 {
+	if (will != NULL && will->died)
+		restore_terminal();
 	if (status < BY_SIGNAL)
 		_exit(status);
 	never_dump();
@@ -5490,11 +5601,35 @@ drain_signals(void (*on_signal)(const struct note *))
 				on_signal(&notes[i]);
 }
 
+/*
+ * At the end of a terminal the kernel tells the leader of its session and
+ * nobody else.  Where that is us the server has it from here, before it reads
+ * the end of file.  Nobody reaps it while the supervisor's end is open.
+ */
+static bool
+pass_hang_up(const struct note *n)
+{
+	struct pollfd p = { .fd = self.peer };
+	static bool passed;
+
+	if (n->signo != SIGHUP || from_process(n) || getsid(0) != self.pid ||
+	    passed || self.peer == -1 || will->server == 0 || will->ended ||
+	    poll(&p, 1, 0) != 0)
+		return false;
+	return passed = send_signal(will->server, SIGHUP) == 0;
+}
+
+/* To the front, or to the witness. */
 static void
 front_signal(const struct note *n)
 {
-	if (n->pid != self.pid)		/* our own EPIPE */
-		send_note(n);
+	struct note note = *n;
+
+	if (n->pid == self.pid)		/* our own EPIPE */
+		return;
+	if (pass_hang_up(n))
+		note.kind = NOTE_HUNG_UP;
+	send_note(self.peer, &note);
 }
 
 /*
@@ -5550,7 +5685,7 @@ stand_in(void)
 	int n, came;
 
 	do {
-		n = receive_notes(notes, COUNT(notes),
+		n = receive_notes(self.peer, notes, COUNT(notes),
 		    will->server == 0 ? 0 : MSG_DONTWAIT);
 		for (int i = 0; i < n; i++)
 			front_note(&notes[i]);
@@ -5598,11 +5733,26 @@ on_dropped(void)
 }
 
 static void
+witness_note(const struct note *n)
+{
+	if (n->kind != NOTE_STARTED) {
+		front_note(n);
+		return;
+	}
+	server.pid = will->server;
+	set_title("");
+}
+
+static void
 supervisor_note(const struct note *n)
 {
 	switch (n->kind) {
 	case NOTE_SIGNAL:
 		on_relay(n);
+		break;
+	case NOTE_HUNG_UP:
+		see(last_came, n);
+		on_had(n);
 		break;
 	case NOTE_RESUMED:
 		self.front_stops--;
@@ -5898,7 +6048,7 @@ become_pair(int pair[2])
 {
 	self.role = FRONT;
 	self.pid = getpid();
-	self.sid = setsid();
+	self.sid = self.group = setsid();
 	n_owners = 0;
 	stop_timers();
 	join_command(share.command, sizeof(share.command));
@@ -6191,9 +6341,10 @@ static const struct {
 	void (*on_note)(const struct note *);
 } roles[] = {
 	[FRONT] = { front_signal, front_note },
-	[SUPERVISOR] = { on_copy, supervisor_note },
+	[SUPERVISOR] = { on_own, supervisor_note },
 	[STANDIN] = { standin_signal, front_note },
-	[HOLDER] = { holder_signal, NULL }
+	[HOLDER] = { holder_signal, NULL },
+	[WITNESS] = { front_signal, witness_note }
 };
 
 /* The other end is closed: its end comes next, or came. */
@@ -6211,15 +6362,18 @@ static void
 on_peer(void)
 {
 	struct note notes[8];
-	int n = receive_notes(notes, COUNT(notes), MSG_DONTWAIT);
+	int n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT);
 
 	for (int i = 0; i < n; i++)
 		roles[self.role].on_note(&notes[i]);
 	if (n != -1)
 		return;
+	if (self.role == WITNESS)
+		_exit(0);
 	close(self.peer);
 	self.peer = -1;
 	self.front_stops = 0;
+	end_witness();
 	if (self.role == FRONT)
 		lose_supervisor();
 	else if (self.front_is == THERE && has_keepers() &&
@@ -6310,7 +6464,7 @@ on_tick(void)
 }
 
 static void (*const on_timer[TIMERS])(void) = {
-	[T_PHASE] = on_phase_end, [T_TICK] = on_tick, [T_HELD] = on_held_end,
+	[T_PHASE] = on_phase_end, [T_TICK] = on_tick, [T_HELD] = judge_held,
 	[T_ALONE] = on_alone, [T_LOOK] = on_look, [T_RESUME] = on_resume,
 	[T_ASK] = on_dropped, [T_KEEP] = on_keep, [T_IDLE] = on_idle_look,
 	[T_TRY] = on_try
@@ -6334,11 +6488,11 @@ next_timeout(void)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* Behind the first three: the door of a shared server, then the owners. */
+/* Behind the first four: the door of a shared server, then the owners. */
 static int
 poll_owners(void)
 {
-	int n = 3;
+	int n = 4;
 
 	if (in_ladder() || (self.role != SUPERVISOR && self.role != HOLDER))
 		return n;
@@ -6368,6 +6522,8 @@ loop(void)
 		polls[2] = (struct pollfd){ .fd = self.role == STANDIN ?
 		    server.fd : self.role == HOLDER ? share.hold :
 		    self.exec_fd, .events = POLLIN };
+		polls[3] = (struct pollfd){ .fd = witness.fd,
+		    .events = POLLIN };
 		if (poll(polls, (nfds_t)n, next_timeout()) == -1 &&
 		    errno != EINTR) {	/* no memory: look by ourselves */
 			poll(NULL, 0, LOOK_MS);
@@ -6375,13 +6531,15 @@ loop(void)
 				polls[i].revents = i == 2 ? 0 : POLLIN;
 		}
 		drain_signals(roles[self.role].on_signal);
+		if (polls[3].revents != 0)
+			on_witness();
 		if (polls[1].revents != 0)
 			on_peer();
 		if (polls[2].revents != 0)
 			on_server_fd(polls[2].revents);
 		if (self.child)
 			on_end();
-		for (int i = 3; i < n; i++)
+		for (int i = 4; i < n; i++)
 			fired |= polls[i].revents != 0;
 		if (fired) {
 			if (share.listen_fd != -1)
@@ -7250,7 +7408,10 @@ conclude(void)
 {
 	siginfo_t si;
 
+	end_witness();
 	will->status = final_status();
+	will->died = self.status >= BY_SIGNAL && self.reason != NONE &&
+	    self.reason != SERVER_LEFT;
 	will->ended = true;
 	if (server.pid != 0)	/* D state: it is not waited for */
 		waitid(P_PID, (id_t)server.pid, &si,
@@ -7274,6 +7435,96 @@ fail(const char *fmt)
 	_exit(0);
 }
 
+static noreturn void bear_witness(int fd);
+
+/* The witness's life: nothing of the host's but its group. */
+static void
+bear_witness(int fd)
+{
+	die_with_parent(SIGKILL);
+	if (getppid() != self.supervisor)
+		_exit(0);
+	self.role = WITNESS;
+	self.phase = RUNNING;
+	self.pid = getpid();
+	self.peer = fd;
+	self.adopts = false;
+	n_owners = 0;
+	name_process("ow-witness");
+	survivors.n = 0;
+	survive(fd);
+	survive(self.signals[0]);
+	survive(self.signals[1]);
+	dup2(self.null_fd, STDERR_FILENO);
+	drop_inherited();
+	if (own_signals() == -1)
+		_exit(0);
+	release_signals();
+	loop();
+	_exit(0);
+}
+
+/* Before the server: nobody enters the group later. */
+static void
+start_witness(void)
+{
+	int pair[2];
+	bool paired = pair_cloexec(pair) == 0;
+
+	witness.pid = paired ? fork() : -1;
+	if (witness.pid == 0) {
+		close(pair[0]);
+		bear_witness(pair[1]);
+	}
+	if (witness.pid == -1) {
+		say(VERBOSE, "no witness: %s; a signal to the group may come "
+		    "twice", strerror(errno));
+		witness.pid = 0;
+		if (paired)
+			close(pair[0]);
+	} else
+		witness.fd = survive(pair[0]);
+	if (paired)
+		close(pair[1]);
+}
+
+/*
+ * What the supervisor has at the server's fork came to the group, and the
+ * server had it, half of it, or not: it still blocks everything, so that one
+ * more is the same one.  Its relay, if there is one, has a copy.
+ */
+static void
+pass_on(const struct note *n)
+{
+	struct note copy = *n;
+
+	copy.pid = -1;
+	if (n->pid == self.pid)
+		return;		/* our own EPIPE */
+	pass(n);
+	on_copy(&copy);
+}
+
+static void
+start_server(int errno_fd)
+{
+	name_process("ow-supervisor");	/* the server may look */
+	while ((server.pid = fork()) == -1)
+		if (!end_witness())
+			fail("the server can't be forked: %s");
+	if (server.pid == 0)
+		become_server(errno_fd, self.pid);
+	close(errno_fd);
+	if (own_signals() == -1) {
+		say(REFUSED, "no descriptors: %s", strerror(errno));
+		send_signal(server.pid, SIGKILL);	/* ENFILE */
+		exit(NOT_STARTED);
+	}
+	release_signals();
+	drain_signals(pass_on);
+	setsid();
+}
+
 /* The supervisor's life.  Signals are held until those it gets are its own. */
 static noreturn void
 supervise(void)
@@ -7285,25 +7536,16 @@ supervise(void)
 	if (unique.fd != -1 && !lock_bytes(F_WRLCK, SUPERVISOR_BYTE, 1))
 		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
-	name_process("ow-supervisor");	/* the server may look */
-	if ((server.pid = fork()) == -1)
-		fail("the server can't be forked: %s");
-	if (server.pid == 0)
-		become_server(self.exec_pipe[1], self.pid);
-	close(self.exec_pipe[1]);
+	if (opt.share == NULL)	/* a pair has no host's group */
+		start_witness();
+	start_server(self.exec_pipe[1]);
 	if (opt.keep_if != NULL)
 		save_environment();
 	self.exec_fd = survive(self.exec_pipe[0]);
 	if (opt.share != NULL)
 		raise_limit();
-	if (own_signals() == -1) {
-		say(REFUSED, "no descriptors: %s", strerror(errno));
-		send_signal(server.pid, SIGKILL);	/* ENFILE */
-		exit(NOT_STARTED);
-	}
 	self.stderr_shared = opt.share == NULL && shares_stderr();
 	drop_inherited();
-	release_signals();
 	on_exec();
 	loop();
 	conclude();
@@ -7356,6 +7598,7 @@ main(int argc, char **argv)
 	stop_timers();
 	self.pid = getpid();
 	self.sid = getsid(0);
+	self.group = getpgrp();
 	if (!more_room())
 		refuse(NOT_STARTED, "no memory");
 	find_title_room(argc, argv);

@@ -167,6 +167,13 @@ supervisor_of() {
 	pgrep -P "$1" -x ow-supervisor
 }
 
+# witness_of SUPERVISOR: prints the pid of its witness
+witness_of() {
+	is_pid "${1-}" || return 1
+	until_true "pgrep -P $1 -x ow-witness >/dev/null" || return 1
+	pgrep -P "$1" -x ow-witness
+}
+
 # pid_in FILE [WORD]: waits for the line `WORD PID`, or one with only a pid, and
 # prints that
 pid_in() {

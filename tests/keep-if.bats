@@ -486,7 +486,6 @@ signal_sets() {
 	await_gone "$SUP"
 	refute_alive "$S"
 	terms 1
-	logged "a signal came to the supervisor alone; stopping server $S \(TERM now, .*\)"
 }
 
 @test "keep-if: a supervisor without its front ends with its server" {

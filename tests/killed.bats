@@ -170,19 +170,40 @@ hung() {
 	await_gone "$SUPERVISOR"
 }
 
-@test "front killed: with its whole group everything in it is gone at once (30)" {
+# group_killed OPTION... -- SPEC...: SIGKILL to the group of a server with such
+# children; all of them and all of ours are gone before 2 s have passed twice
+group_killed() {
+	local spec others=()
+	at_dashes "$@"
+	rm -f log
 	start sleep 300
 	O=$PID
-	start setsid "$OW" -p "$O" -k inf -- server -l log -d -g deaf -g setpgid
+	start setsid "$OW" -p "$O" "${BEFORE[@]}" -- \
+		server -l log -d "${AFTER[@]/#/-g}"
 	W=$PID
 	S=$(server_pid log)
-	sup=$(supervisor_of "$W")
-	other=$(child_pid log setpgid)
+	its_supervisor
+	for spec in "${AFTER[@]}"; do
+		others+=("$(child_pid log "$spec")")
+	done
+	track "${others[@]}"
 	kill -KILL "-$W"
-	await_gone "$W" "$sup" "$S" "$(child_pid log deaf)"
-	# The price, in CAVEATS: what had moved to another group is left.
-	assert_alive "$other"
-	kill -KILL "$other"
+	await_gone "$W" "$S" "$SUP" "${others[@]}"
+	assert_alive "$O"
+	kill -KILL "$O"
+}
+
+@test "front killed: with its whole group what is in another one ends too (99)" {
+	group_killed -- deaf setpgid
+	group_killed -k 0.3 -- setpgid,deaf
+	group_killed --scope tree -k 0.3 -- setsid setsid,deaf
+}
+
+@test "front killed: with its whole group, as soon as the server is there (99)" {
+	local n
+	for n in 1 2 3 4 5; do
+		group_killed -k 0.1 -- setpgid
+	done
 }
 
 # --- the supervisor --------------------------------------------------------

@@ -103,13 +103,6 @@ serve() {
 	line "the supervisor was killed; stopping server $SERVER \\($PLAN_NOW\\)"
 }
 
-@test "messages: a signal to the supervisor alone is told" {
-	serve --
-	kill -TERM "$(supervisor_of "$FRONT")"
-	finish "$FRONT"
-	line "a signal came to the supervisor alone; stopping server $SERVER \\($PLAN_NOW\\)"
-}
-
 @test "messages: a stop that was asked for is told under -v only" {
 	serve -v -k 5 --
 	kill -TERM "$FRONT"

@@ -250,7 +250,6 @@ obedient() {
 	start setsid "$OW" "$@" -- sh obedient
 	FRONT=$PID
 	await_line log '^ready '
-	let_pass 100			# behind the first 50 ms
 	orders=0
 }
 
