@@ -573,3 +573,16 @@ polled_by() {
 	kill -KILL "$OWNER"
 	ended_by_term 124
 }
+
+@test "detect: an owner that dies while the whole group is stopped is seen (100)" {
+	VIA=(setsid)
+	owned --log wlog -g 0 -k 0.3 -- server -l log -t 60000
+	kill -STOP "-$W"
+	await_stopped "$W"
+	await_stopped "$S"
+	orphan
+	expect_stopped
+	terms 1
+	assert_lines log '^CONT ' 1
+	still_there wlog "$S" TERM 300
+}

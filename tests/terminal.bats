@@ -403,6 +403,18 @@ job_control() {
 	assert_lines log '^HUP ' 1
 }
 
+# It is a race against cat, which a busy machine may lose; through witness and
+# supervisor it is never won.
+@test "terminal: hang-up reaches the server before the end of its input (117)" {
+	local try
+	printf '%s\n' 'nap 200' close wait >script
+	for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		run plain pty script "$OW" -q -- cat
+		[[ $output != *'pty: signal HUP'* ]] || return 0
+	done
+	fail "never, last: $output"
+}
+
 @test "terminal: hang-up of a shell's terminal ends its job (78)" {
 	cat >script <<-'END'
 		expect \$ $
@@ -433,6 +445,25 @@ job_control() {
 			same initial
 		END
 	done
+}
+
+@test "terminal: modes are put back after the stop signal (105)" {
+	new_owner
+	on_pty "$OW" -g 0 -p "$OWNER" -- \
+		sh -c 'stty raw -echo; echo now; exec sleep 99' <<-END
+		expect now
+		run kill -KILL $OWNER
+		wait exit 124
+		same initial
+	END
+	new_owner
+	on_pty "$OW" -k 5 -- \
+		sh -c 'stty raw -echo; echo now; exec sleep 99' <<-'END'
+		expect now
+		kill TERM cmd
+		wait signal TERM
+		same initial
+	END
 }
 
 @test "terminal: modes that a server leaves when it ends by itself stay (50)" {
