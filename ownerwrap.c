@@ -2564,13 +2564,17 @@ link_of(pid_t pid)
 
 /*
  * Was child given to parent by the kernel after its real one had died?  One
- * that does not lead its session was born in its parent's.
+ * that does not lead its session was born in its parent's, below an
+ * ow-supervisor in that of the front.
  */
 static bool
 was_adopted(pid_t child, pid_t parent)
 {
 	pid_t own = getsid(child), other = getsid(parent);
+	struct proc p;
 
+	if (proc_stat(parent, &p) == 0 && strcmp(p.name, "ow-supervisor") == 0)
+		other = getsid(p.ppid);
 	return own != -1 && other != -1 && own != child && own != other;
 }
 
@@ -5642,7 +5646,7 @@ stop_likewise(int signo)
 {
 	drain_signals(front_signal);	/* what comes from now on counts */
 	was_continued();
-	if (is_stopped(will->server, true)) {
+	if (!will->ended && is_stopped(will->server, true)) {
 		if (signo != SIGSTOP)
 			raise_plainly(signo);
 		if (!was_continued())

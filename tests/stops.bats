@@ -128,12 +128,14 @@ stopped() {
 	done
 }
 
-@test "stops: in an orphaned group, where TSTP would be discarded, it is STOP (48)" {
-	LEAD='' on_pty "$OW" -- server -l log -z -G -e 5 <<-END
+@test "stops: a server in a group of its own is deaf to its own TSTP, as documented (48)" {
+	on_pty "$OW" -- server -l log -z -G -e 5 <<-END
 		until grep -q ready log
 		run kill -TSTP $SERVER
+		run sleep 0.2
+		run ! $(state "$SERVER" T)
+		run kill -STOP $SERVER
 		wait stopped STOP
-		run $(state "$SERVER" T)
 		kill CONT cmd
 		until grep -q CONT log
 		kill TERM cmd
