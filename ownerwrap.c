@@ -3,13 +3,15 @@
  *
  *	ownerwrap --owner-pid 4711 -- some-server --port 8000
  *
- * Three processes, one source:
+ * Four processes, one source:
  *
- *	owner ── front ── supervisor ── server ── ...
+ *	owner ── front ── supervisor ─┬─ server ── ...
+ *	                              └─ witness
  *
  * The front is the pid the host knows: it hands signals in and the exit status
  * out.  The supervisor is the server's parent: it watches the owners and runs
- * the stop ladder.  Each is there because the other may be SIGKILLed.
+ * the stop ladder, in a session of its own.  Each is there because the other
+ * may be SIGKILLed.  The witness tells what the host's group had.
  *
  *	STARTING ─> RUNNING ─> GRACE ─> ASKED ─> TOLD ─> FORCED ─> OVER
  *	               │  └──────────────^        ^                 ^

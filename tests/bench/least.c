@@ -1,14 +1,16 @@
 /*
- * least: a wrapper of two processes in which nothing is left, so that it shows
- * the kernel's own part in ownerwrap's figures. Like ownerwrap it has a process
- * that the host knows, and another one whose child is the server and that sends
- * it TERM when its owner ends; they relay nothing, check nothing, say nothing.
+ * least: a wrapper of three processes in which nothing is left, so that it
+ * shows the kernel's own part in ownerwrap's figures. Like ownerwrap it has a
+ * process that the host knows, and another one, in a session of its own, whose
+ * children are the server, which it sends TERM when its owner ends, and a
+ * witness in the host's group; they relay nothing, check nothing, say nothing.
  *
  * least -- CMD ...
  */
 #define _GNU_SOURCE 1
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,14 +25,23 @@ static _Noreturn void
 supervise(int owner, char **command)
 {
 	struct pollfd polls[2] = { { .fd = owner, .events = POLLIN } };
-	pid_t server = vfork();
+	pid_t server, witness = fork();
 
+	if (witness == -1)
+		_exit(2);
+	if (witness == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	server = fork();
 	if (server == -1)
 		_exit(2);
 	if (server == 0) {
 		execv(command[0], command);
 		_exit(127);
 	}
+	setsid();
 	polls[1] = (struct pollfd){ .fd = pidfd(server), .events = POLLIN };
 	while (polls[1].fd != -1 && polls[1].revents == 0 &&
 	    poll(polls, 2, -1) != -1)
@@ -38,6 +49,8 @@ supervise(int owner, char **command)
 			polls[0].fd = -1;
 			kill(server, SIGTERM);
 		}
+	kill(witness, SIGKILL);
+	waitpid(witness, NULL, 0);
 	waitpid(server, NULL, 0);
 	_exit(0);
 }
