@@ -90,6 +90,7 @@
 #define INTERVAL_MS	1000	/* one wake-up a second is not noticed */
 #define WITNESS_MS	50	/* what came so close together is one event */
 #define HOLD_MS		10	/* a relay waits so long for the witness */
+#define ASKS_MAX	3	/* of a witness that does not answer */
 #define AGAIN_MS	5	/* the same signal so soon is the same one */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
 #define LATE_MS		1000	/* a wake-up so late was a freeze, not a wait */
@@ -5022,20 +5023,24 @@ static void
 read_witness(void)
 {
 	struct note notes[8];
-	int n = receive_notes(witness.fd, notes, COUNT(notes), MSG_DONTWAIT);
+	int n;
 
-	for (int i = 0; i < n; i++)
-		if (notes[i].kind == NOTE_ALL)
-			witness.asked--;
-		else
-			on_copy(&notes[i]);
-	if (n == -1)
-		end_witness();
+	while (witness.fd != -1 && (n = receive_notes(witness.fd, notes,
+	    COUNT(notes), MSG_DONTWAIT)) != 0) {
+		for (int i = 0; i < n; i++)
+			if (notes[i].kind == NOTE_ALL)
+				witness.asked--;
+			else
+				on_copy(&notes[i]);
+		if (n == -1)
+			end_witness();
+	}
 }
 
 /*
- * Until it has told of all that it had; one that does not answer has nothing.
- * CONT only to a stopped one: it would flush a terminal stop not read yet.
+ * Until it has told of all that it had; one that does not answer has nothing,
+ * and is not waited for again and again.  CONT only to a stopped one: it would
+ * flush a terminal stop not read yet.
  */
 static void
 ask_witness(void)
@@ -5044,7 +5049,8 @@ ask_witness(void)
 	int64_t left, end = now_ms() + HOLD_MS;
 	siginfo_t si = { .si_pid = 0 };
 
-	if (witness.fd == -1)
+	read_witness();
+	if (witness.fd == -1 || witness.asked == ASKS_MAX)
 		return;
 	if (waitid(P_PID, (id_t)witness.pid, &si,
 	    WSTOPPED | WNOHANG | WNOWAIT) == 0 && si.si_pid != 0)

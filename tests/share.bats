@@ -356,7 +356,7 @@ stdio() {
 	exec 7>&-
 	# Each a detached session that is not the starter's, below init.
 	assert_equal "$(ps -o sid= -p "$SERVER" | xargs)" "$GUARD"
-	assert_equal "$(ps -o sid= -p "$SUPERVISOR" | xargs)" "$GUARD"
+	assert_equal "$(ps -o sid= -p "$SUPERVISOR" | xargs)" "$SUPERVISOR"
 	[ "$(parent_of "$GUARD")" != "$A" ]
 	let_go "$A"
 	await_end
