@@ -90,6 +90,8 @@
 #define INTERVAL_MS	1000	/* one wake-up a second is not noticed */
 #define WITNESS_MS	50	/* what came so close together is one event */
 #define HOLD_MS		10	/* a relay waits so long for the witness */
+#define ANSWER_MS	50	/* a witness answers at once; on a machine */
+				/* with 20 that wait for a CPU in 30 ms */
 #define ASKS_MAX	3	/* of a witness that does not answer */
 #define AGAIN_MS	5	/* the same signal so soon is the same one */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
@@ -5046,7 +5048,7 @@ static void
 ask_witness(void)
 {
 	struct note ask = { .kind = NOTE_ASK };
-	int64_t left, end = now_ms() + HOLD_MS;
+	int64_t left, end = now_ms() + ANSWER_MS;
 	siginfo_t si = { .si_pid = 0 };
 
 	read_witness();
