@@ -67,6 +67,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <regex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -3416,7 +3417,7 @@ become_server(int errno_fd, pid_t parent)
 	will->server = getpid();
 	name_server(getpid());
 	while (getsid(parent) == self.sid)	/* see pass_on() */
-		poll(NULL, 0, 1);
+		sched_yield();
 	restore_signals();
 	execvp(opt.command[0], opt.command);
 	error = errno;
