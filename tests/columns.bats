@@ -113,3 +113,24 @@ load helper
 	refute_alive "$S" "$child"
 	assert_lines log '^TERM ' 1
 }
+
+# A front that leads its group, as hosts start one that they kill by its group.
+@test "column 9: SIGKILL to the whole group, a grandchild in another group ends (99)" {
+	for scope in session tree; do
+		rm -f log
+		new_owner
+		start setsid "$OW" --scope $scope -p "$OWNER" -- server -l log \
+			-g setpgid -g setsid,pipe
+		W=$PID
+		S=$(server_pid log)
+		one=$(child_pid log setpgid)
+		two=$(child_pid log setsid,pipe)
+		sup=$(supervisor_of "$W")
+		track "$S" "$one" "$two" "$sup"
+		assert_equal "$(ps -o pgid= -p "$S" | tr -d ' ')" "$W"
+		kill -KILL -- "-$W"
+		await_gone "$W" "$S" "$one" "$sup"
+		[ $scope = session ] || await_gone "$two"
+		assert_alive "$OWNER"
+	done
+}
