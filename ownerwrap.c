@@ -5014,10 +5014,10 @@ end_witness(void)
 
 	if (witness.pid == 0)
 		return false;
+	close(witness.fd);	/* it ends by that where kill() is denied */
+	witness.fd = -1;
 	send_signal(witness.pid, SIGKILL);
 	waitid(P_PID, (id_t)witness.pid, &si, WEXITED);
-	close(witness.fd);
-	witness.fd = -1;
 	witness.pid = 0;
 	return true;
 }
