@@ -5492,6 +5492,7 @@ on_exec_failed(int error)
 	share.error = error;
 	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOWAIT);
 	server.ended = true;	/* it was at its _exit() */
+	end_witness();
 	enter(OVER);
 }
 

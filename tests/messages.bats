@@ -135,7 +135,7 @@ serve() {
 	new_owner
 	start "${NOBODY[@]}" "$OW" -g 0 -p "$OWNER" -- \
 		sh -c './become --reuid 0 --clear-groups ./stranger 300 & echo $! >pid; wait'
-	until_true '[ "$(pgrep -x stranger -P "$(pgrep -P "$(supervisor_of "$PID")")")" = "$(cat pid)" ]'
+	until_true '[ "$(pgrep -x stranger -P "$(pgrep -P "$(supervisor_of "$PID")" -x sh)")" = "$(cat pid)" ]'
 	track "$(cat pid)"
 	kill -KILL "$OWNER"
 	finish "$PID"

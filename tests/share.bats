@@ -1286,8 +1286,8 @@ switches() {
 	expect_status 125
 	expect_said "ownerwrap[touch]: --leftovers: can't work here: with --share the server's end is the end of all"
 	[ ! -e started ]
-	first -g 0.1 --leftovers wait -- -x 300 -g exit=1200 -e 8
-	child=$(child_pid log exit=1200)
+	first -g 0.1 --leftovers wait -- -x 1000 -g exit=4000 -e 8
+	child=$(child_pid log exit=4000)
 	await_gone "$SERVER"
 	assert_alive "$child" "$A"
 	ended "$A" 8
@@ -1435,8 +1435,8 @@ in_call() { until_true "ls go.${1-*} >/dev/null 2>&1"; }
 	start "$OW" --share t
 	b=$PID others=$ERR
 	start "$OW" --share t -q touch started
-	# Connected: the supervisor accepts once the exec has returned.
-	until_true "[ \$(grep -c ' 02  *0 $SOCK' /proc/net/unix) = 3 ]"
+	# Connected, and accepted while the exec is under way.
+	until_true "[ \$(grep -c ' 03  *[1-9][0-9]* $SOCK' /proc/net/unix) = 3 ]"
 	: >go
 	ended "$A" 127
 	assert_lines "$said" '^ownerwrap\[nosuch\]: ./nosuch: not found' 1
