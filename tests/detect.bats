@@ -575,6 +575,7 @@ polled_by() {
 }
 
 @test "detect: an owner that dies while the whole group is stopped is seen (100)" {
+	# shellcheck disable=SC2034	# the helpers' own
 	VIA=(setsid)
 	owned --log wlog -g 0 -k 0.3 -- server -l log -t 60000
 	kill -STOP "-$W"

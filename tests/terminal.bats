@@ -408,7 +408,7 @@ job_control() {
 @test "terminal: hang-up reaches the server before the end of its input (117)" {
 	local try
 	printf '%s\n' 'nap 200' close wait >script
-	for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	for _ in {1..12}; do
 		run plain pty script "$OW" -q -- cat
 		[[ $output != *'pty: signal HUP'* ]] || return 0
 	done

@@ -585,6 +585,7 @@ spared() {
 		: >made
 		exec sleep 300
 	END
+	# shellcheck disable=SC2034	# the helpers' own
 	LIMIT=30
 	begin=$(now_ms)
 	start "$OW" -k 8 -- sh -c 'sh deaf & until [ -s up ]; do sleep 0.02; done; exit 7'
