@@ -857,7 +857,7 @@ stopping() {
 }
 
 @test "share: who comes while the old server is being stopped waits, then starts anew" {
-	stopping -k 1
+	stopping -k 4
 	old=$SERVER
 	share -g 0.1 --
 	A=$FRONT

@@ -196,13 +196,13 @@ elapsed() {
 @test "signals: with CHLD ignored an orphan outlives the server, without a spin (40)" {
 	begin=$(now_ms)
 	VIA=(sig ignore CHLD --)
-	wrap --leftovers wait -- -x 500 -e 7 -g normal,exit=1500
+	wrap --leftovers wait -- -x 500 -e 7 -g normal,exit=4000
 	await_line "$ERR" 'server ended and left 1 process: waited for'
 	lives_on 400 "$FRONT" "$SUPERVISOR"
 	[ "$(cpu_ticks "$FRONT" "$SUPERVISOR")" -le 10 ]
 	finish "$FRONT"
 	expect_status 7
-	[ "$(elapsed)" -ge 1500 ]
+	[ "$(elapsed)" -ge 4000 ]
 }
 
 @test "signals: with CHLD ignored a deaf orphan is still killed (40)" {
@@ -567,9 +567,9 @@ order() {
 }
 
 @test "messages: a child that holds stderr holds back the EOF, ownerwrap does not (97)" {
-	start sock pipes "$OW" -- server -l log -g setsid
+	start sock pipes "$OW" -- server -l log -g setsid,double
 	server=$(server_pid log)
-	child=$(child_pid log setsid)
+	child=$(child_pid log setsid,double)
 	track "$server" "$child"
 	front=$(pid_in "$OUT" pid)
 	supervisor=$(supervisor_of "$front")

@@ -586,9 +586,9 @@ spared() {
 		exec sleep 300
 	END
 	# shellcheck disable=SC2034	# the helpers' own
-	LIMIT=30
+	LIMIT=60
 	begin=$(now_ms)
-	start "$OW" -k 8 -- sh -c 'sh deaf & until [ -s up ]; do sleep 0.02; done; exit 7'
+	start "$OW" -k 20 -- sh -c 'sh deaf & until [ -s up ]; do sleep 0.02; done; exit 7'
 	W=$PID
 	sup=$(supervisor_of "$W")
 	await_line "$ERR" 'server ended and left [12] process'
@@ -600,7 +600,7 @@ spared() {
 	read -r -a fields <<<"$(stat_of "/proc/$sup/stat")"
 	used=$(((fields[11] + fields[12]) * 10)) since=$(($(now_ms) - begin))
 	finish "$W"
-	taken 8000 "$begin"
+	taken 20000 "$begin"
 	expect_status 7
 	refute_alive "$deaf"
 	[ $((used * 2)) -lt "$since" ] || fail "$used of $since ms were used"
