@@ -7080,8 +7080,8 @@ names_us(const char *variable)
 	const char *value = getenv(variable);
 	uint64_t pid;
 
-	return value != NULL && parse_number(value, strlen(value), 1, INT_MAX,
-	    &pid) && (pid_t)pid == self.pid;
+	return value != NULL && value[0] != '0' && parse_number(value,
+	    strlen(value), 1, INT_MAX, &pid) && (pid_t)pid == self.pid;
 }
 
 /* Our variables are taken out of it. */

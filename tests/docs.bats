@@ -298,11 +298,6 @@ diagnostics() {
 	[ "${#lines[@]}" -le "$wordless" ] || fail "no message: $output"
 }
 
-@test "docs: the manual knows when the supervisor has its title" {
-	ms=$(sed -n 's/^#define SETTLE_MS[[:space:]]*\([0-9]*\).*/\1/p' "$source")
-	grep -q "once the server has run for $ms ms, say who owns what:\$" "$man"
-}
-
 @test "docs: the README has the demo's output, and both commands" {
 	grep -q '^    make demo ' "$readme"
 	grep -q '^    make check ' "$readme"

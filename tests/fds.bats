@@ -270,7 +270,7 @@ server_of() {
 }
 
 @test "descriptors: a log takes one more" {
-	run --separate-stderr limits fds=6 -- "$OW" --log log -- sh -c 'exit 7'
+	run --separate-stderr limits fds=7 -- "$OW" --log log -- sh -c 'exit 7'
 	expect_status 7
 	assert_lines log ' started; ' 1
 	run --separate-stderr limits fds=6 -- "$OW" --log log touch started
