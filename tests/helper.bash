@@ -425,6 +425,14 @@ now_ms() {
 	echo $((us / 1000))
 }
 
+# below SUPERVISOR: the server's pid, the witness aside
+below() {
+	local pid
+	for pid in $(pgrep -P "$1"); do
+		[ "$(cat "/proc/$pid/comm")" = ow-witness ] || echo "$pid"
+	done
+}
+
 # --- what is said ----------------------------------------------------------
 
 fail() {

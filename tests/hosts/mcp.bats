@@ -120,7 +120,7 @@ closed() { sed -n 's/^closed //p' "$OUT"; }
 	client stay ownerwrap -- node "$HOSTS/mcp-server.js" eof
 	await_line "$OUT" '^done$'
 	await_running "mcp-server.js eof"
-	kill -KILL "$(pgrep -P "$(supervisor_of "$(pid_in "$OUT" server)")")"
+	kill -KILL "$(below "$(supervisor_of "$(pid_in "$OUT" server)")")"
 	await_line "$OUT" '^ended$'
 	kill -KILL "$HOST"
 	await_nobody
