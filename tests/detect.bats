@@ -203,13 +203,13 @@ bats_require_minimum_version 1.5.0
 
 @test "detect: an owner whose main thread has ended is alive (10)" {
 	begin=$(now_ms)
-	start owner -m 2500
+	start owner -m 6000
 	OWNER=$PID
 	until_true "[[ \$(ps -o stat= -p $OWNER) == Z* ]]"
 	wrap -p "$OWNER" -g 0 --
 	lives_on 500 "$SERVER"
 	await_gone "$FRONT"
-	[ $(($(now_ms) - begin)) -ge 2500 ]
+	[ $(($(now_ms) - begin)) -ge 6000 ]
 	ended_by_term 124
 }
 

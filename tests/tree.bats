@@ -559,14 +559,14 @@ spared() {
 
 @test "end: a thread whose main thread ended is alive, and killed (91)" {
 	begin=$(now_ms)
-	start "$OW" -k 0.5 -- server -l log -x 300 -e 7 -g deaf,threads
+	start "$OW" -k 2 -- server -l log -x 1500 -e 7 -g deaf,threads
 	W=$PID
 	child=$(child_pid log deaf,threads)
 	[[ $(ps -o stat= -p "$child") == Z* ]]
 	assert_alive "$child"
 	await_line log "^\[$child\] TERM "
 	finish "$W"
-	taken 800 "$begin"
+	taken 3500 "$begin"
 	expect_status 7
 	refute_alive "$child"
 }
@@ -586,9 +586,9 @@ spared() {
 		exec sleep 300
 	END
 	# shellcheck disable=SC2034	# the helpers' own
-	LIMIT=60
+	LIMIT=90
 	begin=$(now_ms)
-	start "$OW" -k 20 -- sh -c 'sh deaf & until [ -s up ]; do sleep 0.02; done; exit 7'
+	start "$OW" -k 30 -- sh -c 'sh deaf & until [ -s up ]; do sleep 0.02; done; exit 7'
 	W=$PID
 	sup=$(supervisor_of "$W")
 	await_line "$ERR" 'server ended and left [12] process'
@@ -600,7 +600,7 @@ spared() {
 	read -r -a fields <<<"$(stat_of "/proc/$sup/stat")"
 	used=$(((fields[11] + fields[12]) * 10)) since=$(($(now_ms) - begin))
 	finish "$W"
-	taken 20000 "$begin"
+	taken 30000 "$begin"
 	expect_status 7
 	refute_alive "$deaf"
 	[ $((used * 2)) -lt "$since" ] || fail "$used of $since ms were used"
