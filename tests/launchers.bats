@@ -181,7 +181,10 @@ first() {
 
 @test "launchers: who is adopted by it, leading a session (109)" {
 	ln -s "$FIXTURES/owner" systemd
-	first systemd -r setsid -f "$OW" --log "$PWD/wlog" -- sh -c 'sleep 0.3; echo ran'
+	first systemd -r setsid -f sh -c '
+		until [ "$(cut -d " " -f 4 "/proc/$$/stat")" = 1 ]; do :; done
+		exec "$0" --log "$1" -- sh -c "sleep 0.3; echo ran"' \
+		"$OW" "$PWD/wlog"
 	expect_match ran
 	assert_lines wlog 'owner 1 \(systemd\) outlives every editor: ' 1
 	first app ./systemd -r owner -s -x 0 -a 100 setsid "$OW" \
