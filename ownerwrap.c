@@ -7415,6 +7415,25 @@ wait_turn(int pair[2])
 	self.role = FRONT;
 }
 
+/* One that is only about to stop would do so after our last CONT: again. */
+static void
+let_front_go(void)
+{
+	struct pollfd p = { .fd = self.peer, .events = POLLIN };
+	struct note notes[8];
+	int n = 0;
+
+	while (n != -1 && self.peer != -1 && getppid() == self.front) {
+		send_signal(self.front, SIGCONT);
+		if (self.front_stops == 0)
+			break;
+		poll(&p, 1, RESUME_MS);
+		n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT);
+		for (int i = 0; i < n; i++)
+			self.front_stops -= notes[i].kind == NOTE_RESUMED;
+	}
+}
+
 /*
  * The last words: the status, the server's pid given back, CONT.  Who ended
  * beside it goes, too: pid 1 may be one that does not reap.
@@ -7436,8 +7455,7 @@ conclude(void)
 		continue;	/* behind the server none could be seen */
 	end_share();
 	release_files();
-	if (self.peer != -1 && getppid() == self.front)
-		send_signal(self.front, SIGCONT);
+	let_front_go();
 }
 
 /* There is no server; the front ends with our status. */

@@ -213,6 +213,20 @@ stopped() {
 	assert_lines log '^CONT ' 1
 }
 
+@test "stops: CONT at the end reaches a front that is only about to stop (48)" {
+	new_owner
+	start late tgkill go "$OW" -p "$OWNER" -g 0 -- server -l log
+	FRONT=$PID
+	SERVER=$(server_pid log)
+	kill -STOP "$SERVER"
+	until_true "[ -e go.$FRONT ]"
+	kill -KILL "$OWNER"
+	await_gone "$SERVER"
+	: >go
+	finish "$FRONT"
+	expect_status 124
+}
+
 @test "stops: a stopped front whose supervisor is killed goes on with CONT" {
 	new_owner
 	wrap -p "$OWNER" -g 0 -- -t 100
