@@ -5192,14 +5192,6 @@ on_alone(void)
  * no at every look of one whole grace, the last at its end.
  */
 
-/* Of --keep-if nothing stays in its group, which is ours until it is reaped. */
-static void
-kill_keeper(void)
-{
-	send_signal(keeper.pid, SIGKILL);	/* not yet in its group */
-	send_signal(-keeper.pid, SIGKILL);
-}
-
 /* The front must end it, too, if it stands in. */
 static void
 set_keeper(pid_t pid)
@@ -5291,6 +5283,7 @@ start_keeper(void)
 	}
 	if (pid == 0)
 		become_keeper(parent);
+	setpgid(pid, pid);	/* here, too: who kills the group finds it */
 	set_keeper(pid);
 	keeper.killed = false;
 	release_signals();
@@ -5313,6 +5306,23 @@ ask_keepers(void)
 		kept(NULL);
 }
 
+/*
+ * Of --keep-if nothing stays in its group, which is ours until it is reaped;
+ * who is slow to die would count as the server's.  A second is plenty.
+ */
+static void
+end_keeper(void)
+{
+	siginfo_t si;
+
+	send_signal(-keeper.pid, SIGKILL);
+	for (int i = 0; i < 1000 && waitid(P_PGID, (id_t)keeper.pid, &si,
+	    WEXITED | WNOHANG) == 0; i++)
+		if (si.si_pid == 0)
+			poll(NULL, 0, 1);
+	set_keeper(0);
+}
+
 /* --keep-if ended by itself, or did at last after it had hung. */
 static void
 reap_keeper(void)
@@ -5322,9 +5332,7 @@ reap_keeper(void)
 	if (keeper.pid == 0 || waitid(P_PID, (id_t)keeper.pid, &si,
 	    WEXITED | WNOHANG | WNOWAIT) == -1 || si.si_pid == 0)
 		return;
-	kill_keeper();
-	waitid(P_PID, (id_t)keeper.pid, &si, WEXITED | WNOHANG);
-	set_keeper(0);
+	end_keeper();
 	if (keeper.killed) {
 		if (self.phase == GRACE)
 			self.timer[T_KEEP] = shorter(self.timer[T_KEEP],
@@ -5346,25 +5354,10 @@ on_hang(void)
 	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as %s",
 	    seconds(hang_ms(), how_long), yes ? "keep" : "do not keep");
 	keeper.killed = true;
-	kill_keeper();
+	send_signal(-keeper.pid, SIGKILL);
 	kept(yes ? "--keep-if hangs" : NULL);
 	if (self.phase == GRACE)	/* sooner if it is reaped sooner */
 		set_timer(T_KEEP, hang_ms());
-}
-
-/* End --keep-if now; a second is plenty for one that was killed. */
-static void
-stop_keeper(void)
-{
-	if (keeper.pid == 0 || !is_parent())
-		return;
-	keeper.killed = true;
-	kill_keeper();
-	for (int i = 0; keeper.pid != 0 && i < 1000; i++) {
-		reap_keeper();
-		if (keeper.pid != 0)
-			poll(NULL, 0, 1);
-	}
 }
 
 /* The grace is over, one way or the other. */
@@ -5375,7 +5368,8 @@ stop_asking(void)
 	keeper.no_since_ms = 0;
 	keeper.hangs = 0;
 	keeper.why[0] = '\0';
-	stop_keeper();
+	if (keeper.pid != 0 && is_parent())
+		end_keeper();
 }
 
 /* T_KEEP.  After a freeze nobody could have answered: their time once more. */
@@ -5532,7 +5526,7 @@ on_server_end(const siginfo_t *si)
 	if (self.exec_fd != -1)
 		on_exec();	/* its last word comes before its end */
 	if (keeper.pid != 0) {	/* it, too, would be somebody who lives */
-		stop_keeper();
+		end_keeper();
 		set_timer(T_KEEP, opt.interval_ms);
 	}
 	if (!in_ladder())

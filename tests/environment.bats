@@ -160,18 +160,20 @@ no_place() {
 }
 
 # named [NAME=VALUE]: starts that want the NAME x, by option and variable, as root
-# of a user namespace whose /run and /tmp are ./run and ./tmp; ./seen has the
-# directories of their files, ./said what they say
+# of a user namespace whose /run and /tmp are ./run and ./tmp; ./run/bin has the
+# program, ./seen the directories of their files, ./said what they say
 named() {
 	local option words inside='mount --bind run /run && mount --bind tmp /tmp &&
 		exec "$@"' seen='find /run /tmp -name "x.*" | sed "s|/[^/]*\$||" |
 		sort -u >>seen'
 	rm -f seen said
 	for option in share unique; do
-		for words in "OWNERWRAP_${option^^}=x $OW" "$OW --$option x"; do
+		for words in "OWNERWRAP_${option^^}=x /run/bin/ow" \
+			"/run/bin/ow --$option x"; do
 			# shellcheck disable=SC2086
-			unshare -Urm sh -c "$inside" - env -u XDG_RUNTIME_DIR "$@" \
-				$words -- sh -c "$seen" 2>>said && status=0 ||
+			unshare -Urm sh -c "$inside" - env -u XDG_RUNTIME_DIR \
+				OWTEST_BIN=/run/bin/ownerwrap "$@" $words -- \
+				sh -c "$seen" 2>>said && status=0 ||
 				status=$?
 			echo "$status" >>seen
 		done
@@ -189,7 +191,9 @@ are() {
 @test "environment: a NAME goes to the first place that can be used (106)" {
 	need unshare mount
 	unshare -Urm true 2>/dev/null || skip_or_fail 'needs user and mount namespaces'
-	mkdir -p run/user tmp dir
+	mkdir -p run/user run/bin tmp dir
+	cp "$OWTEST_BIN" run/bin/ownerwrap	# elsewhere they may be hidden
+	cp "$OW" run/bin/ow
 	mkdir -m 700 run/mine run/user/0 run/link run/file run/open
 	mkdir -m 777 run/open/ownerwrap run/all
 	chmod 777 run/open/ownerwrap run/all
