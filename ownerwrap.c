@@ -5490,15 +5490,18 @@ on_exec_failed(int error)
 	enter(OVER);
 }
 
-/* The exec pipe: an errno, or its end because the exec closed it. */
+/*
+ * The exec pipe: an errno, or its end because the exec closed it; the front may
+ * not have closed its own yet when the server has ended.
+ */
 static void
 on_exec(void)
 {
 	int error;
 	ssize_t n = read(self.exec_fd, &error, sizeof(error));
 
-	if (n == -1)		/* not yet, or read already */
-		return;
+	if (n == -1 && (self.exec_fd == -1 || !server.ended))
+		return;		/* read already, or not yet */
 	close(self.exec_fd);
 	self.exec_fd = -1;
 	if (n == (ssize_t)sizeof(error))

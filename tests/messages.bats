@@ -79,7 +79,7 @@ serve() {
 
 @test "messages: a default owner that ends at once, and its server is kept" {
 	: >keep
-	start owner -x 100 "$OW" -i 0.02 -g 0 --keep-if "test -e $PWD/keep" -- \
+	start owner -x 500 "$OW" -i 0.02 -g 0 --keep-if "test -e $PWD/keep" -- \
 		server -l log
 	owner=$PID
 	await_line "$ERR" 'kept: --keep-if says so'
