@@ -406,7 +406,6 @@ job_control() {
 # It is a race against cat, which a busy machine may lose; through witness and
 # supervisor it is never won.
 @test "terminal: hang-up reaches the server before the end of its input (117)" {
-	local try
 	printf '%s\n' 'nap 200' close wait >script
 	for _ in {1..12}; do
 		run plain pty script "$OW" -q -- cat
