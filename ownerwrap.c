@@ -224,9 +224,9 @@ struct proc {			/* one row of the process table */
 	char state;
 	bool told;		/* had the stop signal */
 	bool refused;		/* EPERM: not ours to end */
-	bool known, in_tree, in_scope;
+	bool in_tree, in_scope;
 	bool kept;		/* was in scope when a stop began: stays so */
-	struct proc *wrap;	/* the ow-supervisor it is, or hangs below */
+	pid_t wrap;		/* the ow-supervisor it is, or hangs below */
 	char name[NAME_SIZE];
 };
 
@@ -1555,52 +1555,32 @@ proc_list(struct list *t)
 	return error == 0 ? 0 : -1;
 }
 
-/* Of one thread: proc_pid_task_children(5). */
-static int
-proc_add_children(struct list *t, pid_t pid, int tid)
-{
-	char path[64], file[32];
-	FILE *f;
-	int child;
-
-	snprintf(file, sizeof(file), "task/%d/children", tid);
-	if ((f = fopen(proc_path(pid, file, path), "re")) == NULL)
-		return -1;
-	while (fscanf(f, "%d", &child) == 1)
-		proc_add(t, child);
-	fclose(f);
-	return 0;
-}
-
 /*
- * pid and all below it: what that costs depends on them alone.  A child that
- * ends meanwhile may hide its brother.  -1: this kernel has no such file.
+ * The children of p, who are listed by thread: proc_pid_task_children(5).  -1:
+ * ENOENT where the kernel has no such list.
  */
 static int
-proc_below(struct list *t, pid_t pid)
+proc_add_children(struct list *t, const struct proc *p)
 {
-	char path[64];
-	int result = -1;
+	char path[64], file[32];
+	DIR *dir = opendir(proc_path(p->pid, "task", path));
+	struct dirent *e;
+	int child, result = -1;
+	FILE *f;
 
-	t->n = 0;
-	proc_add(t, pid);
-	for (size_t i = 0; i < t->n; i++) {
-		struct proc p = ((struct proc *)t->at)[i];
-		struct dirent *e;
-		DIR *dir;
-
-		if (p.threads == 1) {
-			result &= proc_add_children(t, p.pid, p.pid);
+	if (dir == NULL)
+		return -1;
+	while ((e = readdir(dir)) != NULL) {
+		snprintf(file, sizeof(file), "task/%.16s/children", e->d_name);
+		if (!isdigit((unsigned char)e->d_name[0]) ||
+		    (f = fopen(proc_path(p->pid, file, path), "re")) == NULL)
 			continue;
-		}
-		if ((dir = opendir(proc_path(p.pid, "task", path))) == NULL)
-			continue;
-		while ((e = readdir(dir)) != NULL)
-			if (isdigit((unsigned char)e->d_name[0]))
-				result &= proc_add_children(t, p.pid,
-				    atoi(e->d_name));
-		closedir(dir);
+		while (fscanf(f, "%d", &child) == 1)
+			proc_add(t, child);
+		fclose(f);
+		result = 0;
 	}
+	closedir(dir);
 	return result;
 }
 
@@ -2772,6 +2752,8 @@ list_owners(char *buf, size_t size, enum owner_list which)
 /* 8 server: start, signal, reap, scope                                     */
 /* ======================================================================== */
 
+static bool in_ladder(void) { return self.phase >= ASKED; }
+
 static void
 stop_timers(void)
 {
@@ -2876,41 +2858,6 @@ find(const struct list *t, pid_t pid)
 	    bsearch(&key, t->at, t->n, sizeof(key), by_pid);
 }
 
-/*
- * Who descends from us, and below which other ow-supervisor?  Each chain is
- * walked up to a row already known and then marked, so the whole is linear but
- * for the searches.  A torn snapshot may hold a circle: the bound ends it.
- */
-static void
-mark_tree(struct list *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		struct proc *p = row(t, i), *top, *wrap = NULL;
-		size_t steps = 0;
-		bool inside;
-
-		for (top = p; top != NULL && top->pid != self.pid &&
-		    !top->known && steps++ < t->n; top = find(t, top->ppid))
-			if (strcmp(top->name, "ow-supervisor") == 0)
-				wrap = top;
-		inside = top != NULL &&
-		    (top->pid == self.pid || top->in_tree);
-		if (top != NULL && top->wrap != NULL)
-			wrap = top->wrap;
-		for (top = p; top != NULL && top->pid != self.pid &&
-		    !top->known; top = find(t, top->ppid)) {
-			top->known = true;
-			top->in_tree = inside && top->pid != witness.pid &&
-			    (keeper.pid == 0 ||
-			    (top->pgrp != keeper.pid &&
-			    top->pid != keeper.pid));
-			top->wrap = wrap;
-			if (top == wrap)
-				wrap = NULL;
-		}
-	}
-}
-
 static bool
 is_supervisor(const struct proc *p)
 {
@@ -3012,10 +2959,9 @@ in_scope(const struct proc *p)
 static bool
 told_by_another(const struct proc *p)
 {
-	const struct proc *front = p->wrap == NULL ? NULL :
-	    find(&now_table, p->wrap->ppid);
+	const struct proc *front = find(&now_table, p->ppid);
 
-	return p->wrap != NULL && (p != p->wrap || (front != NULL &&
+	return p->wrap != 0 && (p->pid != p->wrap || (front != NULL &&
 	    front->in_scope && !is_dead(front)));
 }
 
@@ -3120,29 +3066,52 @@ mark_scope(bool stopping)
 	}
 }
 
-/* The server and all below it, who stays in scope from before, and we. */
-static int
-list_attached(struct list *t)
+/* The children of row i: witness and --keep-if are ours, not of the tree. */
+static void
+mark_children(size_t i, size_t first)
 {
-	size_t n;
+	const struct proc *up = row(&now_table, i);
 
-	if (proc_below(t, server.pid) == -1)
-		return proc_list(t);
-	n = t->n;
-	qsort(t->at, n, sizeof(struct proc), by_pid);
-	for (size_t i = 0; i < last_table.n; i++) {
-		const struct proc *p = row(&last_table, i);
-		const struct list below = { .at = t->at, .n = n };
+	for (size_t k = first; k < now_table.n; k++) {
+		struct proc *p = row(&now_table, k);
 
-		if (p->kept && find(&below, p->pid) == NULL)
-			proc_add(t, p->pid);
+		p->in_tree = (i == 0 || up->in_tree) && p->pid != witness.pid &&
+		    (keeper.pid == 0 || p->pgrp != keeper.pid);
+		p->wrap = up->wrap != 0 ? up->wrap :
+		    is_supervisor(p) ? p->pid : 0;
 	}
-	return proc_add(t, self.pid);
+}
+
+/*
+ * We and all below us, to which every orphan of the tree comes.  What that
+ * costs depends on the tree alone, but where the kernel has no lists of
+ * children.  One who ends meanwhile may hide a brother: look() knows of that.
+ */
+static int
+list_tree(void)
+{
+	static struct list all;
+
+	now_table.n = all.n = 0;
+	proc_add(&now_table, self.pid);
+	for (size_t i = 0; i < now_table.n; i++) {
+		const struct proc up = *row(&now_table, i);
+		size_t first = now_table.n;
+
+		if (proc_add_children(&now_table, &up) == -1 && i == 0 &&
+		    (errno != ENOENT || proc_list(&all) == -1))
+			return -1;
+		for (size_t k = 0; k < all.n; k++)
+			if (row(&all, k)->ppid == up.pid)
+				proc_add(&now_table, row(&all, k)->pid);
+		mark_children(i, first);
+	}
+	return now_table.n == 0 ? -1 : 0;
 }
 
 /* A new snapshot, beside the last one.  One that fails is said once. */
 static int
-snapshot_by(int (*list)(struct list *), bool stopping)
+snapshot(bool stopping)
 {
 	struct list swap = last_table;
 	static bool said;
@@ -3150,29 +3119,21 @@ snapshot_by(int (*list)(struct list *), bool stopping)
 
 	last_table = now_table;
 	now_table = swap;
-	result = list(&now_table);
+	result = list_tree();
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
 	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
-	mark_tree(&now_table);
 	mark_scope(stopping);
 	return result;
-}
-
-static int
-snapshot(void)
-{
-	return snapshot_by(proc_list, self.phase >= ASKED);
 }
 
 /* A stop begins: who is attached is found before the server can be gone. */
 static void
 note_attached(void)
 {
-	if (sees_tree() && self.listed && !server.ended &&
-	    opt.scope == SCOPE_SESSION)
-		snapshot_by(list_attached, true);
+	if (sees_tree() && self.listed && !server.ended)
+		snapshot(true);
 }
 
 /*
@@ -3195,7 +3156,7 @@ look(int signo, int *told)
 		return 0;
 	if (!self.listed)
 		return look_at_group(signo, told);
-	failed = snapshot() == -1;
+	failed = snapshot(in_ladder()) == -1;
 	for (size_t i = 0; i < now_table.n; i++) {
 		struct proc *p = row(&now_table, i);
 
@@ -3260,8 +3221,8 @@ list_rows(bool (*wanted)(const struct proc *), char *buf, size_t size)
 static bool
 is_spared(const struct proc *p)
 {
-	return !p->in_scope && heir_of(p) == p->pid && (p->wrap == NULL ||
-	    (p->wrap->pid == p->ppid && strcmp(p->name, "ow-witness") != 0));
+	return !p->in_scope && heir_of(p) == p->pid && (p->wrap == 0 ||
+	    (p->wrap == p->ppid && strcmp(p->name, "ow-witness") != 0));
 }
 
 static bool is_refused(const struct proc *p) { return p->refused; }
@@ -3658,13 +3619,15 @@ find_outsider(uint64_t id, bool any)
 static const struct proc *
 find_holder(uint64_t inode)
 {
-	static struct list l;
+	static struct list all, l;
 
-	for (size_t i = 0; inode != 0 && i < now_table.n; i++) {
-		const struct proc *p = row(&now_table, i);
+	if (inode == 0 || proc_list(&all) == -1)
+		return NULL;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct proc *p = row(&all, i);
 
 		l.n = 0;
-		if (!p->in_tree)
+		if (find(&now_table, p->pid) == NULL)
 			socket_inodes(p->pid, &l);
 		for (size_t k = 0; k < l.n; k++)
 			if (((uint64_t *)l.at)[k] == inode)
@@ -3736,7 +3699,7 @@ is_connected(char *why, size_t size)
 	if (why[0] == '\0')
 		last = 0;
 	s = find_connected(last, &doubt);
-	if (s != NULL && s->id != last && snapshot() == 0)
+	if (s != NULL && s->id != last && snapshot(false) == 0)
 		s = find_connected(last, &doubt);
 	if (doubt != 0) {
 		last = 0;
@@ -4326,12 +4289,6 @@ static void release_files(void);
 static void open_channels(int pair[2]);
 static int *share_pair;
 static noreturn void leave_server(void);
-
-static bool
-in_ladder(void)
-{
-	return self.phase >= ASKED;
-}
 
 /* How long a step waits: kill-after, less once the front was killed. */
 static int64_t
@@ -5296,7 +5253,7 @@ ask_keepers(void)
 	char why[sizeof(keeper.why)];
 
 	memcpy(why, keeper.why, sizeof(why));
-	if (opt.keep_connected && snapshot() == -1)
+	if (opt.keep_connected && snapshot(false) == -1)
 		kept("/proc can't be read");
 	else if (opt.keep_connected && is_connected(why, sizeof(why)))
 		kept(why);
@@ -5403,7 +5360,7 @@ on_idle_look(void)
 	bool late = is_late(T_IDLE);
 	int64_t now = now_ms();
 
-	if (snapshot() == -1 || !is_idle(&now_table, keeper.seen,
+	if (snapshot(false) == -1 || !is_idle(&now_table, keeper.seen,
 	    sizeof(keeper.seen)) || late || now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
 	left = keeper.idle_since_ms + opt.max_idle_ms - now;
