@@ -1555,33 +1555,40 @@ proc_list(struct list *t)
 	return error == 0 ? 0 : -1;
 }
 
-/*
- * The children of p, who are listed by thread: proc_pid_task_children(5).  -1:
- * ENOENT where the kernel has no such list.
- */
+/* Of one thread: proc_pid_task_children(5).  ENOENT: no such list here. */
 static int
-proc_add_children(struct list *t, const struct proc *p)
+proc_add_children(struct list *t, pid_t pid, int tid)
 {
 	char path[64], file[32];
-	DIR *dir = opendir(proc_path(p->pid, "task", path));
-	struct dirent *e;
-	int child, result = -1;
 	FILE *f;
+	int child;
 
-	if (dir == NULL)
+	snprintf(file, sizeof(file), "task/%d/children", tid);
+	if ((f = fopen(proc_path(pid, file, path), "re")) == NULL)
 		return -1;
-	while ((e = readdir(dir)) != NULL) {
-		snprintf(file, sizeof(file), "task/%.16s/children", e->d_name);
-		if (!isdigit((unsigned char)e->d_name[0]) ||
-		    (f = fopen(proc_path(p->pid, file, path), "re")) == NULL)
-			continue;
-		while (fscanf(f, "%d", &child) == 1)
-			proc_add(t, child);
-		fclose(f);
-		result = 0;
-	}
+	while (fscanf(f, "%d", &child) == 1)
+		proc_add(t, child);
+	fclose(f);
+	return 0;
+}
+
+/* Of all threads of p, of which seldom more than one has some. */
+static int
+proc_add_all_children(struct list *t, const struct proc *p)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *dir;
+
+	if (p->threads == 1)
+		return proc_add_children(t, p->pid, p->pid);
+	if ((dir = opendir(proc_path(p->pid, "task", path))) == NULL)
+		return -1;
+	while ((e = readdir(dir)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]))
+			proc_add_children(t, p->pid, atoi(e->d_name));
 	closedir(dir);
-	return result;
+	return 0;
 }
 
 /* ======================================================================== */
@@ -3098,7 +3105,7 @@ list_tree(void)
 		const struct proc up = *row(&now_table, i);
 		size_t first = now_table.n;
 
-		if (proc_add_children(&now_table, &up) == -1 && i == 0 &&
+		if (proc_add_all_children(&now_table, &up) == -1 && i == 0 &&
 		    (errno != ENOENT || proc_list(&all) == -1))
 			return -1;
 		for (size_t k = 0; k < all.n; k++)
