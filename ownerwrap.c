@@ -353,7 +353,6 @@ static struct {		/* the server */
 	int64_t exec_ms;	/* when its exec returned */
 	int64_t told_ms;	/* when the stop signal last reached it, or 0 */
 	int64_t group_ms;	/* when the group last had the stop signal */
-	uint64_t group_ticks;	/* the same in raw ticks */
 	int64_t continued_ms;	/* when it was last continued */
 	int64_t tty_stop_ms;	/* when its group last had a terminal stop */
 	bool ended, stopped, killed;
@@ -3042,7 +3041,7 @@ remember(struct proc *p)
 		p->kept = last->kept;
 	}
 	if (still_counts(server.group_ms) && p->pgrp == self.group &&
-	    p->ticks <= server.group_ticks)
+	    proc_age_ms(p->ticks) >= now_ms() - server.group_ms)
 		p->told = true;
 }
 
@@ -4316,35 +4315,28 @@ set_phase_timer(int64_t ms)
 	set_timer(T_PHASE, ms);
 }
 
-/* "TERM in 2s, KILL 5s later, 10s if others must be told" */
-static void
-plan(int64_t wait_ms, char *buf, size_t size)
-{
-	char name[16], a[32], b[32], c[32];
-	int64_t kill = step_ms(TOLD);
-	int n = snprintf(buf, size, "%s %s%s", signal_name(opt.signal, name),
-	    wait_ms > 0 ? "in " : "now",
-	    wait_ms > 0 ? seconds(wait_ms, a) : "");
-
-	if (opt.signal == SIGKILL || (size_t)n >= size)
-		return;
-	if (kill == FOREVER)
-		snprintf(buf + n, size - (size_t)n, ", no KILL");
-	else if (opt.scope == SCOPE_PROCESS)
-		snprintf(buf + n, size - (size_t)n, ", KILL %s later",
-		    seconds(kill, b));
-	else
-		snprintf(buf + n, size - (size_t)n,
-		    ", KILL %s later, %s if others must be told",
-		    seconds(kill, b), seconds(2 * kill, c));
-}
-
+/* "stopping server 4712 (TERM in 2s, KILL 5s later, ...)" */
 static const char *
-server_label(char buf[32])
+plan(int64_t wait_ms, char buf[256])
 {
-	if (server.ended)
-		return "what the server left";
-	snprintf(buf, 32, "server %d", (int)server.pid);
+	char name[16], wait[32], whom[32], a[32], b[32], force[128];
+	int64_t step = step_ms(TOLD);
+
+	snprintf(whom, sizeof(whom), "server %d", (int)server.pid);
+	if (step == FOREVER)
+		snprintf(force, sizeof(force), ", no KILL");
+	else if (opt.scope == SCOPE_PROCESS)
+		snprintf(force, sizeof(force), ", KILL %s later",
+		    seconds(step, a));
+	else
+		snprintf(force, sizeof(force),
+		    ", KILL %s later, %s if others must be told",
+		    seconds(step, a), seconds(2 * step, b));
+	snprintf(buf, 256, "stopping %s (%s %s%s%s)",
+	    server.ended ? "what the server left" : whom,
+	    signal_name(opt.signal, name), wait_ms > 0 ? "in " : "now",
+	    wait_ms > 0 ? seconds(wait_ms, wait) : "",
+	    opt.signal == SIGKILL ? "" : force);
 	return buf;
 }
 
@@ -4357,30 +4349,26 @@ has_keepers(void)
 static void
 say_orphaned(void)
 {
-	char gone[LINE_SIZE / 2], rest[LINE_SIZE / 4], what[128], how_long[32];
-	char who[32];
+	char gone[LINE_SIZE / 2], rest[LINE_SIZE / 4], what[256], how_long[32];
 	const char *kept = keeper.why[0] == '\0' ? "" : ", kept no longer";
 	int64_t lived = passed_ms(server.exec_ms);
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
-	plan(opt.grace_ms, what, sizeof(what));
+	plan(opt.grace_ms, what);
 	if (opt.share != NULL)
-		say(ORPHANED, "nobody holds %s%s; stopping %s (%s)",
-		    share.path, kept, server_label(who), what);
+		say(ORPHANED, "nobody holds %s%s; %s", share.path, kept, what);
 	else if (self.front_is == LOST)
-		say(ORPHANED, "the front was killed%s; stopping %s (%s)", kept,
-		    server_label(who), what);
+		say(ORPHANED, "the front was killed%s; %s", kept, what);
 	else if (has_parent() && lived < SHORT_MS && kept[0] == '\0')
-		say(ORPHANED, "owner %s ended after %s; stopping %s (%s); "
-		    "to tie it to another process: --owner-pid PID",
-		    gone, seconds(lived < 100 ? lived : lived - lived % 100,
-		    how_long), server_label(who), what);
+		say(ORPHANED, "owner %s ended after %s; %s; to tie it to "
+		    "another process: --owner-pid PID", gone,
+		    seconds(lived < 100 ? lived : lived - lived % 100,
+		    how_long), what);
 	else
-		say(ORPHANED, "owner%s %s %s gone%s%s%s; stopping %s (%s)",
+		say(ORPHANED, "owner%s %s %s gone%s%s%s; %s",
 		    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is",
-		    some ? ", not " : "", rest, kept, server_label(who),
-		    what);
+		    some ? ", not " : "", rest, kept, what);
 }
 
 /* Why the ladder begins; a missing owner was said before the grace, if any. */
@@ -4393,19 +4381,17 @@ say_reason(enum reason reason)
 		[LATE_REQUEST] = { VERBOSE, "a signal asks for it" },
 		[SUPERVISOR_KILLED] = { DEFAULT, "the supervisor was killed" }
 	};
-	char what[128], who[32], newer[64];
+	char what[256], newer[64];
 
 	if (reason == OWNER_GONE && self.role == SUPERVISOR &&
 	    opt.grace_ms == 0 && !has_keepers())
 		say_orphaned();
-	plan(0, what, sizeof(what));
+	plan(0, what);
 	if (reason == REPLACED)
-		say(DEFAULT, "a newer start, %s, takes its place; stopping %s "
-		    "(%s)", label_of(locker_of(NEWEST_BYTE), newer),
-		    server_label(who), what);
+		say(DEFAULT, "a newer start, %s, takes its place; %s",
+		    label_of(locker_of(NEWEST_BYTE), newer), what);
 	else if (reasons[reason].why != NULL)
-		say(reasons[reason].level, "%s; stopping %s (%s)",
-		    reasons[reason].why, server_label(who), what);
+		say(reasons[reason].level, "%s; %s", reasons[reason].why, what);
 	if (opt.scope != SCOPE_PROCESS && !self.listed && !self.own_group)
 		say(DEFAULT, "no usable /proc: server alone is stopped");
 }
@@ -4509,9 +4495,6 @@ enter(enum phase next)
 	if (next >= ASKED)
 		self.timer[T_IDLE] = FOREVER;
 	switch (next) {
-	case STARTING:
-	case RUNNING:
-		break;
 	case GRACE:
 		if (has_keepers()) {
 			self.again = false;
@@ -4540,6 +4523,8 @@ enter(enum phase next)
 		break;
 	case OVER:
 		name_who_is_left();
+		break;
+	default:	/* nothing to do yet */
 		break;
 	}
 }
@@ -4583,27 +4568,26 @@ lose_front(void)
 static void
 server_ended_itself(void)
 {
-	int told, living;
+	static const char *const what[] = {
+		[LEFTOVERS_STOP] = "stopped (--leftovers wait or leave keeps ",
+		[LEFTOVERS_WAIT] = "waited for",
+		[LEFTOVERS_LEAVE] = "left until the owner goes"
+	};
+	int told, living = 0;
 
-	if (nobody_left()) {
+	for (int i = 0; i < 2 && living == 0 && !nobody_left(); i++)
+		living = look(0, &told);
+	if (living == 0) {
 		enter(OVER);
 		return;
 	}
-	living = look(0, &told);
-	if (living == 0 && (living = look(0, &told)) == 0) {
-		enter(OVER);
-		return;
-	}
+	say(DEFAULT, "server ended and left %d process%s: %s%s", living,
+	    living > 1 ? "es" : "", what[opt.leftovers],
+	    opt.leftovers != LEFTOVERS_STOP ? "" : living > 1 ? "them)" : "it)");
 	if (opt.leftovers == LEFTOVERS_STOP) {
-		say(DEFAULT, "server ended and left %d process%s: stopped "
-		    "(--leftovers wait or leave keeps %s)", living,
-		    living > 1 ? "es" : "", living > 1 ? "them" : "it");
 		begin(SERVER_LEFT);
 		return;
 	}
-	say(DEFAULT, "server ended and left %d process%s: %s", living,
-	    living > 1 ? "es" : "", opt.leftovers == LEFTOVERS_WAIT ?
-	    "waited for" : "left until the owner goes");
 	if (opt.leftovers == LEFTOVERS_LEAVE)
 		leave_front();
 	if (self.phase != GRACE)
@@ -4709,23 +4693,10 @@ on_phase_end(void)
 		return;
 	}
 	self.timer[T_PHASE] = FOREVER;
-	switch (self.phase) {
-	case GRACE:
-		if (still_orphaned())
-			begin(OWNER_GONE);
-		break;
-	case ASKED:
-		enter(TOLD);
-		break;
-	case TOLD:
-		enter(FORCED);
-		break;
-	case FORCED:
-		enter(OVER);
-		break;
-	default:	/* no time of its own */
-		break;
-	}
+	if (in_ladder())
+		enter(self.phase + 1);
+	else if (still_orphaned())
+		begin(OWNER_GONE);
 }
 
 /* --- signals in the supervisor: the witness rule ------------------------- */
@@ -4855,17 +4826,6 @@ on_had(const struct note *n)
 	if (from_process(n) && opt.kill_given &&
 	    opt.kill_after_ms != FOREVER)
 		begin(REQUESTED);
-}
-
-/* The server had n with its group. */
-static void
-had_with_group(const struct note *n)
-{
-	if (n->signo == opt.signal) {
-		server.group_ms = now_ms();
-		server.group_ticks = boot_ticks();
-	}
-	on_had(n);
 }
 
 /* The server stopped or went on: the front does the same, the host sees it. */
@@ -5073,8 +5033,10 @@ judge_held(void)
 			see(last_dropped, &n);
 		if (is_of_tree(n.pid))
 			continue;
+		if (had && n.signo == opt.signal)
+			server.group_ms = now_ms();
 		if (had)
-			had_with_group(&n);
+			on_had(&n);
 		else
 			deliver(&n);
 	}
@@ -5362,7 +5324,7 @@ on_keep(void)
 static void
 on_idle_look(void)
 {
-	char how_long[32], what[128], who[32];
+	char how_long[32], what[256];
 	int64_t left;
 	bool late = is_late(T_IDLE);
 	int64_t now = now_ms();
@@ -5375,10 +5337,8 @@ on_idle_look(void)
 		set_timer(T_IDLE, shorter(opt.interval_ms, left));
 		return;
 	}
-	plan(0, what, sizeof(what));
-	say(ORPHANED, "nothing happened for %s (the last: %s); "
-	    "stopping %s (%s)", seconds(opt.max_idle_ms, how_long), keeper.seen,
-	    server_label(who), what);
+	say(ORPHANED, "nothing happened for %s (the last: %s); %s",
+	    seconds(opt.max_idle_ms, how_long), keeper.seen, plan(0, what));
 	begin(IDLE);
 }
 
