@@ -109,7 +109,6 @@
 #define KEEP_GRACE_MS	10000	/* grace with a keeper: a client that reloads */
 				/* is back after about 6 s */
 #define HANG_MS		10000	/* a --keep-if that takes longer hangs */
-#define HANGS_MAX	3	/* so many in a row mean "do not keep" */
 #define TRY_MS		50	/* between two tries to start or attach: what */
 				/* is under way ends in its own time */
 #define ASK_AGAIN_MS	1000	/* a request to stop can be lost among others */
@@ -338,8 +337,6 @@ static volatile struct {
 
 static struct {		/* the keepers, while no owner is left */
 	pid_t pid;		/* --keep-if runs; it leads its group */
-	bool killed;		/* it hung: its status means nothing */
-	int hangs;		/* in a row */
 	int64_t no_since_ms;	/* all say no since then, or 0 */
 	char why[256];		/* the last yes, "" = none */
 	char *command, **env;	/* --keep-if's */
@@ -5179,14 +5176,12 @@ kept(const char *why)
 		keeper.why[0] = '\0';
 		keeper.no_since_ms = now;
 	}
-	if (why == NULL) {
+	if (why == NULL)
 		left = keeper.no_since_ms + opt.grace_ms - now;
-		if (left <= 0) {
-			begin(OWNER_GONE);
-			return;
-		}
-	}
-	set_timer(T_KEEP, shorter(left, opt.interval_ms));
+	if (left > 0)
+		set_timer(T_KEEP, shorter(left, opt.interval_ms));
+	else
+		begin(OWNER_GONE);
 }
 
 static int64_t
@@ -5211,7 +5206,6 @@ start_keeper(void)
 		become_keeper(parent);
 	setpgid(pid, pid);	/* here, too: who kills the group finds it */
 	set_keeper(pid);
-	keeper.killed = false;
 	release_signals();
 	set_timer(T_KEEP, hang_ms());
 }
@@ -5249,7 +5243,7 @@ end_keeper(void)
 	set_keeper(0);
 }
 
-/* --keep-if ended by itself, or did at last after it had hung. */
+/* --keep-if ended by itself. */
 static void
 reap_keeper(void)
 {
@@ -5259,31 +5253,19 @@ reap_keeper(void)
 	    WEXITED | WNOHANG | WNOWAIT) == -1 || si.si_pid == 0)
 		return;
 	end_keeper();
-	if (keeper.killed) {
-		if (self.phase == GRACE)
-			self.timer[T_KEEP] = shorter(self.timer[T_KEEP],
-			    now_ms() + opt.interval_ms);
-		return;
-	}
-	keeper.hangs = 0;
 	kept(si.si_code == CLD_EXITED && si.si_status == 0 ?
 	    "--keep-if says so" : NULL);
 }
 
-/* No answer: once that means yes, but not for ever. */
 static void
 on_hang(void)
 {
 	char how_long[32];
-	bool yes = ++keeper.hangs < HANGS_MAX;
 
-	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as %s",
-	    seconds(hang_ms(), how_long), yes ? "keep" : "do not keep");
-	keeper.killed = true;
-	send_signal(-keeper.pid, SIGKILL);
-	kept(yes ? "--keep-if hangs" : NULL);
-	if (self.phase == GRACE)	/* sooner if it is reaped sooner */
-		set_timer(T_KEEP, hang_ms());
+	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as no",
+	    seconds(hang_ms(), how_long));
+	end_keeper();
+	kept(NULL);
 }
 
 /* The grace is over, one way or the other. */
@@ -5292,7 +5274,6 @@ stop_asking(void)
 {
 	self.timer[T_KEEP] = FOREVER;
 	keeper.no_since_ms = 0;
-	keeper.hangs = 0;
 	keeper.why[0] = '\0';
 	if (keeper.pid != 0 && is_parent())
 		end_keeper();
