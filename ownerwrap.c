@@ -2789,11 +2789,7 @@ send_signal(pid_t pid, int signo)
 }
 
 /* The stand-in is the server's parent only if orphans come to it. */
-static bool
-is_parent(void)
-{
-	return self.role == SUPERVISOR || self.adopts;
-}
+static bool is_parent(void) { return self.role == SUPERVISOR || self.adopts; }
 
 /*
  * The server is our child until we reap it, so its number is its own.  Not
@@ -3426,15 +3422,8 @@ drop_inherited(void)
 static void
 leave_stderr(void)
 {
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
 	self.stderr_taken = false;
-	if (fd != -1)
-		dup2(fd, STDERR_FILENO);
-	else
-		close(STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	dup2(STDIN_FILENO, STDERR_FILENO);	/* ours: /dev/null */
 }
 
 /* ======================================================================== */
@@ -3483,11 +3472,7 @@ is_held(uint64_t inode)
 	    search(&found.inodes, inode, sizeof(inode)) != NULL;
 }
 
-static bool
-is_unix(const struct sock *s)
-{
-	return s->name[0] != '\0';
-}
+static bool is_unix(const struct sock *s) { return s->name[0] != '\0'; }
 
 static int
 see_listening(const struct sock *s)
@@ -4536,12 +4521,10 @@ leave_front(void)
 	end_witness();
 	tell_peer(NOTE_LEAVE, self.status);
 	if (has_parent()) {	/* of a chain the topmost */
-		for (; n_owners > 1; n_owners--) {
-			if (owners[0].fd != -1)
-				close(owners[0].fd);
-			memmove(&owners[0], &owners[1],
-			    (size_t)(n_owners - 1) * sizeof(owners[0]));
-		}
+		for (int i = 0; i < n_owners - 1; i++)
+			close(owners[i].fd);
+		owners[0] = owners[n_owners - 1];
+		n_owners = 1;
 		owners[0].kind = &by_number;
 		list_owners(list, sizeof(list), OWNERS_SHORT);
 		set_title(list);
@@ -4671,11 +4654,7 @@ still_orphaned(void)
 }
 
 /* Late by more than a freeze allows: nothing that was waited for could run. */
-static bool
-is_late(enum timer t)
-{
-	return now_ms() - self.timer[t] > LATE_MS;
-}
+static bool is_late(enum timer t) { return now_ms() - self.timer[t] > LATE_MS; }
 
 /*
  * T_PHASE.  A wake-up that is late (suspend, SIGSTOP) found the server frozen
@@ -4738,11 +4717,7 @@ keep(struct list *l, const struct note *n)
 	return s != NULL;
 }
 
-static bool
-is_counted(int signo)
-{
-	return signo >= (int)COUNT(last_came);
-}
+static bool is_counted(int signo) { return signo >= (int)COUNT(last_came); }
 
 /*
  * By the same sender?  A walker of the tree may run one kill(1) for each pid,
@@ -6304,11 +6279,14 @@ on_peer(void)
 	}
 }
 
-/* Somebody's child ended: in the front only the supervisor's end matters. */
+/*
+ * A child ended: in the front only the supervisor's end matters.  Others are
+ * strangers, left by an exec'd shell, or as a container's first process.
+ */
 static void
 on_end(void)
 {
-	siginfo_t si = { .si_pid = 0 };
+	siginfo_t si;
 
 	self.child = false;
 	if (self.role != FRONT) {
@@ -6316,15 +6294,13 @@ on_end(void)
 			reap();
 		return;
 	}
-	while (self.pid == 1 && waitid(P_ALL, 0, &si, WEXITED | WNOHANG |
-	    WNOWAIT) == 0 && si.si_pid != 0 && si.si_pid != self.supervisor) {
-		waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
-		si.si_pid = 0;	/* a container's orphans are its init's */
-	}
-	si.si_pid = 0;
-	if (waitid(P_PID, (id_t)self.supervisor, &si, WEXITED | WNOHANG |
+	while (si.si_pid = 0, waitid(P_ALL, 0, &si, WEXITED | WNOHANG |
 	    WNOWAIT) == 0 && si.si_pid != 0)
-		lose_supervisor();
+		if (si.si_pid == self.supervisor) {
+			lose_supervisor();
+			break;
+		} else
+			waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
 }
 
 /*
@@ -7371,10 +7347,8 @@ fail(const char *fmt)
 	_exit(0);
 }
 
-static noreturn void bear_witness(int fd);
-
 /* The witness's life: nothing of the host's but its group. */
-static void
+static noreturn void
 bear_witness(int fd)
 {
 	die_with_parent(SIGKILL);
