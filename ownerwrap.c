@@ -3318,11 +3318,8 @@ static size_t argv_room, title_room;
 static void
 find_title_room(int argc, char **argv)
 {
-	char *end = argv[0] + strlen(argv[0]) + 1;
+	char *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
 
-	for (int i = 1; i < argc; i++)
-		if (argv[i] == end)
-			end += strlen(end) + 1;
 	argv_room = (size_t)(end - argv[0]);
 	for (int i = 0; environ[i] != NULL; i++)
 		if (environ[i] == end)
@@ -5321,12 +5318,10 @@ say_started(void)
 	else if (list_owners(list, sizeof(list), OWNERS_ALL) == 0)
 		say(VERBOSE, "server %d started; no owner is watched",
 		    (int)server.pid);
-	else if (polled)
-		say(VERBOSE, "server %d started; owner %s, polled every %s",
-		    (int)server.pid, list, seconds(opt.interval_ms, every));
 	else
-		say(VERBOSE, "server %d started; owner %s, watched by %s",
-		    (int)server.pid, list, by);
+		say(VERBOSE, "server %d started; owner %s, %s %s",
+		    (int)server.pid, list, polled ? "polled every" :
+		    "watched by", polled ? seconds(opt.interval_ms, every) : by);
 }
 
 static void
