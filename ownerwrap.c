@@ -422,21 +422,7 @@ list_add(struct list *l, size_t size)
 /* ======================================================================== */
 /* 3 platform: the only conditionals                                        */
 /* ======================================================================== */
-/*
- * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
- * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
- * Process table	proc_usable, proc_stat, proc_args, proc_list,
- *			proc_leader, proc_below, proc_age_ms, proc_moved,
- *			proc_user, proc_is_service, proc_resident_kib
- * Sockets		socket_rows, socket_inodes, peer_of
- * Signals		open_signals, catch_signals, own_signals, read_signals,
- *			hold_signals, release_signals, restore_signals,
- *			change_mask, was_ignored, was_continued, queue_signal
- * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, boot_ticks, never_dump
- *
- * A call that a platform lacks fails with ENOSYS; the callers stay plain.
- */
+/* A call that a platform lacks fails with ENOSYS; the callers stay plain. */
 
 static sigset_t inherited_mask;
 
@@ -462,11 +448,7 @@ is_terminal_stop(int signo)
 	return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU;
 }
 
-static int
-set_cloexec(int fd)
-{
-	return fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
+static int set_cloexec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 /*
  * Of ours, as they are opened: what stays open when all that was inherited is
@@ -703,11 +685,8 @@ proc_moved(pid_t pid, uint64_t *moved)
 #define PEER_CLOSED	POLLRDHUP
 #define EXIT_INHERITED	true
 
-static int
-exit_open(pid_t pid)
-{
-	return (int)syscall(SYS_pidfd_open, pid, 0);	/* CLOEXEC by itself */
-}
+/* CLOEXEC by itself. */
+static int exit_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 static bool
 exit_fired(int fd, short revents)
@@ -736,11 +715,7 @@ is_exit_fd(int fd)
 	    errno == EINVAL);
 }
 
-static int
-adopt_orphans(void)
-{
-	return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
-}
+static int adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L); }
 
 static int
 die_with_parent(int signo)
@@ -806,21 +781,10 @@ peer_of(int fd, pid_t *pid, uid_t *uid)
 	return 0;
 }
 
-static void
-name_process(const char *name)
-{
-	prctl(PR_SET_NAME, name, 0L, 0L, 0L);
-}
+static void name_process(const char *name) { prctl(PR_SET_NAME, name); }
 
 /* core(5): a core_pattern that is a pipe does not ask RLIMIT_CORE. */
-static void
-never_dump(void)
-{
-	struct rlimit none = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &none);
-	prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
-}
+static void never_dump(void) { prctl(PR_SET_DUMPABLE, 0L); }
 
 /* EOPNOTSUPP, ENOSYS: this kind of file or kernel has no such write. */
 static ssize_t
@@ -1116,7 +1080,6 @@ socket_rows(enum rows rows, see_fn *see)
 	    diag_rows(AF_UNIX, rows, see) == -1) ? -1 : 0;
 }
 
-
 #else	/* not Linux, or its plain POSIX twin for the tests */
 
 #ifdef __APPLE__
@@ -1135,8 +1098,7 @@ socket_rows(enum rows rows, see_fn *see)
 
 #define PEER_CLOSED	0	/* nothing tells that the peer has closed */
 
-static bool proc_usable(void) { return false; }
-static uint64_t boot_ticks(void) { return 0; }
+#define close_from_to	close_each
 
 static int
 not_here(void)
@@ -1152,6 +1114,22 @@ socket_rows(enum rows rows, see_fn *see)
 	return not_here();
 }
 
+static ssize_t
+write_nowait(int fd, const char *buf, size_t len)
+{
+	(void)fd, (void)buf, (void)len;
+	return not_here();
+}
+
+static bool proc_usable(void) { return false; }
+static uint64_t boot_ticks(void) { return 0; }
+static void name_process(const char *name) { (void)name; }
+static void never_dump(void) { }
+static int adopt_orphans(void) { return not_here(); }
+static int die_with_parent(int signo) { (void)signo; return not_here(); }
+static bool is_exit_fd(int fd) { (void)fd; return false; }
+static int exit_signal(int fd, int n) { (void)fd, (void)n; return not_here(); }
+
 /* The directory keeps other users out; the process is not known. */
 static int
 peer_of(int fd, pid_t *pid, uid_t *uid)
@@ -1161,12 +1139,6 @@ peer_of(int fd, pid_t *pid, uid_t *uid)
 	*uid = geteuid();
 	return 0;
 }
-
-static int adopt_orphans(void) { return not_here(); }
-static int die_with_parent(int signo) { (void)signo; return not_here(); }
-static bool is_exit_fd(int fd) { (void)fd; return false; }
-
-static int exit_signal(int fd, int n) { (void)fd, (void)n; return not_here(); }
 
 /*
  * Only the group tells who is left, and a zombie leader would answer for it:
@@ -1182,7 +1154,6 @@ tree_gone(void)
 	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOHANG);
 	return !self.own_group || kill(-server.pid, 0) == -1;
 }
-
 
 /*
  * Caught signals: handlers write notes into a pipe, of which each process has
@@ -1323,31 +1294,6 @@ was_continued(void)
 	return was;
 }
 
-static void
-close_from_to(unsigned lo, unsigned hi)
-{
-	close_each(lo, hi);
-}
-
-static void name_process(const char *name) { (void)name; }
-
-static void
-never_dump(void)
-{
-	struct rlimit none = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &none);
-}
-
-static ssize_t
-write_nowait(int fd, const char *buf, size_t len)
-{
-	(void)fd;
-	(void)buf;
-	(void)len;
-	return not_here();
-}
-
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
     defined(__OpenBSD__) || defined(__DragonFly__)
 
@@ -1386,29 +1332,24 @@ exit_fired(int fd, short revents)
 	return revents != 0 && kevent(fd, NULL, 0, &ev, 1, &none) > 0;
 }
 
-static int
-queue_signal(pid_t pid, int signo, union sigval value)
-{
-	(void)value;
-	return kill(pid, signo);
-}
+/* Not all of them have sigqueue(3), macOS for one. */
+#define queue_signal(pid, signo, value)	kill(pid, signo)
 
 #else	/* plain POSIX */
 
 #define EXIT_KIND	"polling"
 #define EXIT_INHERITED	true
 
+#define queue_signal	sigqueue
+
 static int exit_open(pid_t pid) { (void)pid; return not_here(); }
 
 static bool
 exit_fired(int fd, short revents)
 {
-	(void)fd;
-	(void)revents;
+	(void)fd, (void)revents;
 	return false;
 }
-
-#define queue_signal	sigqueue
 
 #endif	/* kqueue or plain POSIX */
 #endif	/* Linux or not */
@@ -5590,10 +5531,13 @@ raise_plainly(int signo)
 static noreturn void
 finish(int status)
 {
+	struct rlimit none = { 0, 0 };
+
 	if (will != NULL && will->died)
 		restore_terminal();
 	if (status < BY_SIGNAL)
 		_exit(status);
+	setrlimit(RLIMIT_CORE, &none);
 	never_dump();
 	raise_plainly(status - BY_SIGNAL);
 	_exit(128 + status - BY_SIGNAL);
