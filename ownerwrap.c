@@ -469,13 +469,13 @@ survive(int fd)
 }
 
 static int
-pipe_cloexec(int fd[2], int flags)
+pipe_nowait(int fd[2])
 {
 	if (pipe(fd) == -1)
 		return -1;
 	for (int i = 0; i < 2; i++)
 		if (set_cloexec(fd[i]) == -1 ||
-		    (flags && fcntl(fd[i], F_SETFL, flags) == -1))
+		    fcntl(fd[i], F_SETFL, O_NONBLOCK) == -1)
 			return -1;
 	return 0;
 }
@@ -483,9 +483,8 @@ pipe_cloexec(int fd[2], int flags)
 static int
 pair_cloexec(int fd[2])
 {
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1)
-		return -1;
-	return set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1 ||
+	    set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
 }
 
 /* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
@@ -529,16 +528,15 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	return n;
 }
 
-static int
-proc_user(pid_t pid, uid_t *uid)
+/* The number behind key, "\nTgid:", in a file of lines; 0: there is none. */
+static uint64_t
+proc_number(pid_t pid, const char *file, const char *key, int base)
 {
-	struct stat st;
-	char path[64];
+	char buf[4096], *at;
 
-	if (stat(proc_path(pid, "", path), &st) == -1)
-		return -1;
-	*uid = st.st_uid;
-	return 0;
+	return proc_read(pid, file, buf, sizeof(buf)) <= 0 ||
+	    (at = strstr(buf, key)) == NULL ? 0 :
+	    strtoull(at + strlen(key), NULL, base);
 }
 
 /* Is its control group a service's? */
@@ -555,37 +553,19 @@ proc_is_service(pid_t pid)
 static pid_t
 proc_leader(pid_t pid)
 {
-	char buf[512];
-	const char *line = NULL;
+	pid_t leader = (pid_t)proc_number(pid, "status", "\nTgid:", 10);
 
-	if (proc_read(pid, "status", buf, sizeof(buf)) > 0)
-		line = strstr(buf, "\nTgid:");
-	return line == NULL ? pid : atoi(line + 6);
-}
-
-static int64_t
-proc_resident_kib(pid_t pid)
-{
-	char buf[128], *at;
-	int64_t pages = 0;
-
-	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
-	    (at = strchr(buf, ' ')) != NULL)
-		pages = strtoll(at + 1, NULL, 10);
-	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+	return leader == 0 ? pid : leader;
 }
 
 /* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
 static pid_t
 exit_pid(int fd)
 {
-	char file[32], buf[512], *at;
+	char file[32];
 
 	snprintf(file, sizeof(file), "fdinfo/%d", fd);
-	if (proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
-	    (at = strstr(buf, "\nPid:\t")) == NULL)
-		return 0;
-	return atoi(at + strlen("\nPid:\t"));
+	return (pid_t)proc_number(self.pid, file, "\nPid:", 10);
 }
 
 /* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
@@ -632,14 +612,14 @@ socket_inodes(pid_t pid, struct list *l)
 	while ((e = readdir(dir)) != NULL) {
 		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
 		    sizeof(target) - 1);
-		uint64_t *inode;
+		uint64_t inode, *added;
 
-		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
+		target[n > 0 ? n : 0] = '\0';
+		if (sscanf(target, "socket:[%" SCNu64, &inode) != 1)
 			continue;
-		target[n] = '\0';
-		if ((inode = list_add(l, sizeof(*inode))) == NULL)
+		if ((added = list_add(l, sizeof(*added))) == NULL)
 			break;
-		*inode = strtoull(target + 8, NULL, 10);
+		*added = inode;
 	}
 	closedir(dir);
 	return e == NULL ? 0 : -1;
@@ -649,14 +629,14 @@ socket_inodes(pid_t pid, struct list *l)
 static int
 proc_moved(pid_t pid, uint64_t *moved)
 {
-	char buf[512], *at = buf;
+	char buf[512];
+	uint64_t in, out;
 
-	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0)
+	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0 || sscanf(buf,
+	    "rchar: %" SCNu64 " wchar: %" SCNu64, &in, &out) != 2)
 		return -1;
-	*moved = 0;
-	for (int i = 0; i < 2 && (at = strchr(at, ':')) != NULL; i++)
-		*moved += strtoull(at += strlen(": "), NULL, 10);
-	return at == NULL ? -1 : 0;
+	*moved = in + out;
+	return 0;
 }
 
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
@@ -727,13 +707,10 @@ die_with_parent(int signo)
 static bool
 proc_usable(void)
 {
-	char buf[16];
-	ssize_t n = readlink("/proc/self", buf, sizeof(buf) - 1);
+	char buf[16] = "";
 
-	if (n <= 0)
-		return false;
-	buf[n] = '\0';
-	return atoi(buf) == getpid();
+	return readlink("/proc/self", buf, sizeof(buf) - 1) > 0 &&
+	    atoi(buf) == getpid();
 }
 
 static uint64_t
@@ -1177,7 +1154,7 @@ change_mask(int how, const sigset_t *set, sigset_t *old)
 static int
 open_signals(void)
 {
-	int result = pipe_cloexec(self.signals, O_NONBLOCK);
+	int result = pipe_nowait(self.signals);
 
 	survive(self.signals[0]);
 	survive(self.signals[1]);
@@ -2885,13 +2862,8 @@ heir_of(const struct proc *p)
 static bool
 is_nohup(pid_t pid)
 {
-	char buf[4096], *at;
-
-	return !was_ignored(SIGHUP) &&
-	    proc_read(pid, "status", buf, sizeof(buf)) > 0 &&
-	    (at = strstr(buf, "\nSigIgn:\t")) != NULL &&
-	    (strtoull(at + strlen("\nSigIgn:\t"), NULL, 16) &
-	    1u << (SIGHUP - 1)) != 0;
+	return !was_ignored(SIGHUP) && (proc_number(pid, "status",
+	    "\nSigIgn:", 16) & 1u << (SIGHUP - 1)) != 0;
 }
 
 /* Somebody may talk to it: 0, 1 or 2 is a pipe, a socket or a terminal. */
@@ -4189,13 +4161,15 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 {
 	const struct proc *parent = find(t, p->ppid);
 	ssize_t n = proc_args(p->pid, args, size);
-	uid_t uid;
+	struct stat st;
+	char path[64];
 
 	for (ssize_t i = 0; i + 1 < n; i++)
 		if (args[i] == '\0')
 			args[i] = ' ';
-	if (n <= 0 || p->state == 'Z' || proc_user(p->pid, &uid) == -1 ||
-	    (geteuid() != 0 && uid != geteuid()) ||
+	if (n <= 0 || p->state == 'Z' ||
+	    stat(proc_path(p->pid, "", path), &st) == -1 ||
+	    (geteuid() != 0 && st.st_uid != geteuid()) ||
 	    regexec(&opt.orphans, args, 0, NULL, 0) != 0)
 		return false;
 	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
@@ -4228,9 +4202,10 @@ find_orphans(bool list)
 			    "RSS", "COMMAND");
 		n++;
 		if (list)
-			printf("%7d %7d %7s %8jd %s\n", (int)p->pid,
+			printf("%7d %7d %7s %8ju %s\n", (int)p->pid,
 			    (int)p->ppid, up + strlen("up "),
-			    (intmax_t)proc_resident_kib(p->pid), args);
+			    (uintmax_t)proc_number(p->pid, "status",
+			    "\nVmRSS:", 10), args);
 		else
 			say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: "
 			    "kill %d", (int)p->pid, args, up, (int)p->pid);
@@ -7297,7 +7272,7 @@ static void
 open_channels(int pair[2])
 {
 	if (pair_cloexec(pair) == -1 || open_signals() == -1 ||
-	    pipe_cloexec(self.exec_pipe, O_NONBLOCK) == -1)
+	    pipe_nowait(self.exec_pipe) == -1)
 		refuse_few();
 	survive(pair[0]);
 	survive(pair[1]);
