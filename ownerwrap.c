@@ -517,11 +517,9 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	ssize_t n;
 	int fd;
 
-	errno = ENOSYS;
 	if (!self.listed || (fd = open(proc_path(pid, file, path),
 	    O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
-	errno = EIO;		/* where an empty file is no error */
 	n = read(fd, buf, size - 1);
 	close(fd);
 	buf[n > 0 ? n : 0] = '\0';
@@ -1343,12 +1341,8 @@ proc_stat(pid_t pid, struct proc *p)
 	struct kinfo_proc k;
 	size_t len = sizeof(k);
 
-	if (sysctl(mib, 4, &k, &len, NULL, 0) == -1)
-		return -1;
-	if (len == 0) {
-		errno = ESRCH;
-		return -1;
-	}
+	if (sysctl(mib, 4, &k, &len, NULL, 0) == -1 || len == 0)
+		return -1;	/* 0: no such process */
 	memset(p, 0, sizeof(*p));
 	p->pid = pid;
 	p->ppid = k.kp_eproc.e_ppid;
@@ -1391,7 +1385,7 @@ proc_age_ms(uint64_t ticks)
 
 /*
  * proc_pid_stat(5): the name is in parentheses and may hold some, so split
- * after the last one.  ESRCH: no such process.  EIO: not understood.
+ * after the last one.
  */
 static int
 proc_stat(pid_t pid, struct proc *p)
@@ -1399,11 +1393,8 @@ proc_stat(pid_t pid, struct proc *p)
 	char buf[512], *name, *end;
 	uint64_t user, system;
 
-	if (proc_read(pid, "stat", buf, sizeof(buf)) <= 0) {
-		if (errno == ENOENT)
-			errno = ESRCH;
+	if (proc_read(pid, "stat", buf, sizeof(buf)) <= 0)
 		return -1;
-	}
 	memset(p, 0, sizeof(*p));
 	p->pid = pid;
 	name = strchr(buf, '(');
@@ -1412,10 +1403,8 @@ proc_stat(pid_t pid, struct proc *p)
 	    "%*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
 	    "%*d %*d %d %*d %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
 	    &user, &system, &p->threads, &p->ticks) != 8 ||
-	    p->ticks == 0) {
-		errno = EIO;
+	    p->ticks == 0)
 		return -1;
-	}
 	p->cpu = user + system;
 	snprintf(p->name, NAME_SIZE, "%.*s", (int)(end - name - 1), name + 1);
 	return 0;
@@ -1469,7 +1458,6 @@ proc_list(struct list *t)
 			break;
 	error = errno;		/* 0 = the end */
 	closedir(dir);
-	errno = error;
 	return error == 0 ? 0 : -1;
 }
 
@@ -1535,16 +1523,17 @@ proc_below(struct list *t, pid_t pid)
  * kernel not to wait; where it cannot be asked (terminals, files), write only
  * what poll() says there is room for.  TTOU is blocked so that TOSTOP does not
  * stop our group (termios(3)); PIPE and XFSZ, which the write itself raises, so
- * that a dead reader or a full quota kills nobody: they are taken away again.
+ * that a dead reader or a full quota kills nobody: ignored for a moment, they
+ * are pending no more.
  */
 static bool
 write_line(int fd, const char *line, size_t len)
 {
 	static const int raised[] = { SIGPIPE, SIGXFSZ };
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	sigset_t set, old, pending;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, was;
+	sigset_t set, old;
 	ssize_t n;
-	int signo;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
@@ -1556,12 +1545,9 @@ write_line(int fd, const char *line, size_t len)
 	    poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
 		n = write(fd, line, len);
 	for (size_t i = 0; n == -1 && i < COUNT(raised); i++)
-		if (!sigismember(&old, raised[i]) &&
-		    sigpending(&pending) == 0 &&
-		    sigismember(&pending, raised[i])) {
-			sigemptyset(&set);
-			sigaddset(&set, raised[i]);
-			sigwait(&set, &signo);
+		if (!sigismember(&old, raised[i])) {
+			sigaction(raised[i], &ignore, &was);
+			sigaction(raised[i], &was, NULL);
 		}
 	change_mask(SIG_SETMASK, &old, NULL);
 	return n == (ssize_t)len;
@@ -1764,7 +1750,10 @@ label_of(pid_t pid, char buf[64])
 /* 5 values: durations, signals, pids                                       */
 /* ======================================================================== */
 
-/* Milliseconds; a part of one counts as one, so that 0 is always meant. */
+/*
+ * Milliseconds; a part of one counts as one, so that 0 is always meant.  0.999:
+ * 0.007 is no more than 7 of them, whatever the last bit of a double says.
+ */
 static bool
 parse_duration(const char *s, int64_t *ms)
 {
@@ -1772,27 +1761,17 @@ parse_duration(const char *s, int64_t *ms)
 		{ "", 1000 }, { "s", 1000 }, { "ms", 1 },
 		{ "m", 60000 }, { "h", 3600000 }
 	};
-	int64_t whole = 0, part = 0, scale = 1, rest = 0;
-	const char *at = s;
+	const char *digits_end = s + strspn(s, "0123456789.");
+	char *end;
+	double value = strtod(s, &end);	/* knows 1e3, 0x1p2, inf, too */
 
-	while (isdigit((unsigned char)*at) && whole < INT32_MAX)
-		whole = whole * 10 + (*at++ - '0');
-	if (at == s || isdigit((unsigned char)*at))
+	if (!isdigit((unsigned char)*s) || end != digits_end ||
+	    end[-1] == '.' || value > INT32_MAX)
 		return false;
-	if (*at == '.') {
-		if (!isdigit((unsigned char)*++at))
-			return false;
-		for (; isdigit((unsigned char)*at); at++)
-			if (scale < 1000000) {
-				part = part * 10 + (*at - '0');
-				scale *= 10;
-			} else
-				rest |= *at != '0';
-	}
 	for (size_t i = 0; i < COUNT(units); i++)
-		if (strcmp(at, units[i].name) == 0) {
-			*ms = whole * units[i].ms +
-			    (part * units[i].ms + rest + scale - 1) / scale;
+		if (strcmp(end, units[i].name) == 0) {
+			*ms = (int64_t)(value * (double)units[i].ms + 0.999);
+			*ms += *ms == 0 && value > 0;
 			return true;
 		}
 	return false;
@@ -1826,17 +1805,12 @@ static bool
 parse_number(const char *s, size_t len, uint64_t lo, uint64_t hi,
     uint64_t *value)
 {
-	uint64_t v = 0;
+	char *end;
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned digit = (unsigned)(s[i] - '0');
-
-		if (digit > 9 || v > (UINT64_MAX - digit) / 10)
-			return false;
-		v = v * 10 + digit;
-	}
-	*value = v;
-	return len > 0 && v >= lo && v <= hi;
+	errno = 0;
+	*value = strtoull(s, &end, 10);
+	return isdigit((unsigned char)*s) && end == s + len && errno == 0 &&
+	    *value >= lo && *value <= hi;
 }
 
 static bool
@@ -1864,16 +1838,6 @@ base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash == NULL ? path : slash + 1;
-}
-
-/* The place of value in a list of words, or -1. */
-static int
-word_index(const char *value, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(value, words[i]) == 0)
-			return (int)i;
-	return -1;
 }
 
 /* FNV-1a, of one piece after another. */
@@ -3490,7 +3454,8 @@ has_gone(pid_t pid)
 {
 	struct proc p;
 
-	return proc_stat(pid, &p) == -1 ? errno == ESRCH : is_dead(&p);
+	return proc_stat(pid, &p) == -1 ?
+	    kill(pid, 0) == -1 && errno == ESRCH : is_dead(&p);
 }
 
 /*
@@ -4116,10 +4081,8 @@ sweep_one(const char *pattern)
 static bool
 is_manager(const struct proc *p)
 {
-	static const char *const names[] = { "systemd", "dinit", "launchd",
-	    "runsvdir", "s6-svscan", "openrc-user" };
-
-	return p->pid == 1 || word_index(p->name, names, COUNT(names)) != -1;
+	return p->pid == 1 || is_listed("systemd dinit launchd runsvdir "
+	    "s6-svscan openrc-user", p->name, strlen(p->name), "");
 }
 
 /* Does an ownerwrap look after p?  It, or one above it, is one or has one. */
@@ -6950,17 +6913,6 @@ read_options(char **argv)
 	return *argv == NULL ? NULL : argv;
 }
 
-static bool
-is_off(const char *value)
-{
-	static const char *const words[] = { "off", "0", "no", "false" };
-
-	for (size_t i = 0; value != NULL && i < COUNT(words); i++)
-		if (strcasecmp(value, words[i]) == 0)
-			return true;
-	return false;
-}
-
 /* OWNERWRAP_KILL_AFTER=..., unless an option has said it. */
 static void
 take_variable(const char *variable)
@@ -7126,14 +7078,6 @@ check_options(void)
 		    KEEP_GRACE_MS : GRACE_MS;
 }
 
-/* OWNERWRAP=off: as if ownerwrap were not there. */
-static void
-run_alone(char **command)
-{
-	execvp(command[0], command);
-	exit(say_exec_error(command[0], errno));
-}
-
 /* ======================================================================== */
 /* 15 main                                                                  */
 /* ======================================================================== */
@@ -7143,13 +7087,17 @@ parse(char **argv)
 {
 	static char name[64];
 	char **command = read_options(argv + 1);
+	const char *on = getenv("OWNERWRAP");
 
 	opt.command = command;
 	if (command != NULL) {	/* a copy: the title overwrites argv */
 		snprintf(name, sizeof(name), "%s", base_name(command[0]));
 		opt.name = name;
-		if (is_off(getenv("OWNERWRAP")))
-			run_alone(command);
+	}
+	if (command != NULL && on != NULL &&
+	    is_listed("off 0 no false", on, strlen(on), "")) {
+		execvp(command[0], command);
+		exit(say_exec_error(command[0], errno));
 	}
 	read_environment();
 	apply_all(true);
