@@ -2407,22 +2407,6 @@ own_by_name(const char *name)
 	return false;
 }
 
-/* "4711 sh, 4710 nvim": who could have been named, nearest first. */
-static void
-list_ancestors(char *buf, size_t size)
-{
-	pid_t pid = getppid();
-	char who[64];
-	struct proc p;
-
-	buf[0] = '\0';
-	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0;
-	    i++, pid = p.ppid) {
-		snprintf(who, sizeof(who), "%d %s", (int)pid, p.name);
-		add_word(buf, size, ", ", who);
-	}
-}
-
 enum link {
 	STAYS,		/* an owner like any other */
 	READS,		/* the same, a shell that reads commands */
@@ -7168,7 +7152,7 @@ look_around(void)
 static void
 open_named_owners(void)
 {
-	char list[LINE_SIZE / 2], names[LINE_SIZE / 4] = "";
+	char names[LINE_SIZE / 4] = "", who[64];
 
 	for (int i = 0; i < n_owners; i++)
 		if (!owners[i].kind->by_fd)
@@ -7182,11 +7166,9 @@ open_named_owners(void)
 			add_word(names, sizeof(names), " or ",
 			    owner_names[i]);
 		}
-	if (n_owners > 0)
-		return;
-	list_ancestors(list, sizeof(list));
-	refuse(NO_OWNER, "no ancestor is called %s: not started (there are, "
-	    "nearest first: %s)", names, list);
+	if (n_owners == 0)
+		refuse(NO_OWNER, "no ancestor is called %s: not started (the "
+		    "parent is %s)", names, label_of(getppid(), who));
 }
 
 static void
