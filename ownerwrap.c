@@ -125,7 +125,6 @@
 #define NO_STATUS	(-1)
 
 #define FOREVER		INT64_C(-1)
-#define FNV_BASIS	UINT64_C(0xcbf29ce484222325)
 #define OWNERS_MAX	64	/* that can be named */
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
@@ -1840,10 +1839,12 @@ base_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-/* FNV-1a, of one piece after another. */
+/* FNV-1a */
 static uint64_t
-hash_bytes(uint64_t hash, const void *bytes, size_t n)
+hash_bytes(const void *bytes, size_t n)
 {
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
 	for (size_t i = 0; i < n; i++)
 		hash = (hash ^ ((const unsigned char *)bytes)[i]) *
 		    UINT64_C(0x100000001b3);
@@ -1886,16 +1887,18 @@ tell_peer(enum note_kind kind, int signo)
 	send_note(self.peer, &n);
 }
 
+union control {			/* of a message with one descriptor */
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
 /* An exit descriptor of the server, from itself, for the front. */
 static void
 hand_over(int fd)
 {
 	struct note n = { .kind = NOTE_SERVER };
 	struct iovec iov = { .iov_base = &n, .iov_len = sizeof(n) };
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .room = { 0 } };
+	union control control = { .room = { 0 } };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
 	    .msg_control = control.room, .msg_controllen = sizeof(control) };
 
@@ -1914,10 +1917,7 @@ static int
 receive_notes(int fd, struct note *notes, size_t n, int flags)
 {
 	struct iovec iov = { .iov_base = notes, .iov_len = n * sizeof(*notes) };
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
+	union control control;
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
 	    .msg_control = control.room, .msg_controllen = sizeof(control) };
 	struct cmsghdr *head;
@@ -3979,7 +3979,7 @@ hash_owners(void)
 			id[2] = (uint64_t)st.st_dev;
 			id[3] = (uint64_t)st.st_ino;
 		}
-		sum += hash_bytes(FNV_BASIS, id, sizeof(id));
+		sum += hash_bytes(id, sizeof(id));
 	}
 	return sum;
 }
@@ -6481,8 +6481,7 @@ set_text(const struct option *o, const char *value)
 static bool
 set_file(const struct option *o, const char *value)
 {
-	return value[0] != '\0' && value[strlen(value) - 1] != '/' &&
-	    set_text(o, value);
+	return *base_name(value) != '\0' && set_text(o, value);
 }
 
 static bool
@@ -6698,11 +6697,9 @@ static const struct option options[] = {
 	    "a signal's name or number that ends a process (not STOP, CONT, "
 	    "TSTP, TTIN, TTOU)",
 	    "the stop signal (TERM)", TO(opt.signal) },
-	{ 0, "scope", "SCOPE", false, set_word,
-	    "session, process or tree",
+	{ 0, "scope", "SCOPE", false, set_word, "session, process or tree",
 	    "session, process or tree (session)", TO(opt.scope) },
-	{ 0, "leftovers", "WHAT", false, set_word,
-	    "stop, wait or leave",
+	{ 0, "leftovers", "WHAT", false, set_word, "stop, wait or leave",
 	    "stop, wait or leave what it leaves (stop)", TO(opt.leftovers) },
 	{ 'i', "interval", "SECONDS", false, set_interval,
 	    "a duration of 1ms or more: 1, 0.25, 500ms, 3s, 30m, 1h",
@@ -6712,8 +6709,7 @@ static const struct option options[] = {
 	    "any, or at most 64 port numbers with commas",
 	    "keeper: stay while others are connected",
 	    TO(opt.keep_connected) },
-	{ 0, "keep-if", "COMMAND", false, set_text,
-	    "a command for sh -c",
+	{ 0, "keep-if", "COMMAND", false, set_text, "a command for sh -c",
 	    "keeper: stay while sh -c COMMAND exits 0", TO(opt.keep_if) },
 	{ 0, "share", "NAME|PATH", false, set_file,
 	    "a name, or the path of a socket",
@@ -6722,8 +6718,7 @@ static const struct option options[] = {
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h; 0 = off",
 	    "stop when nothing happened for so long (off)",
 	    TO(opt.max_idle_ms) },
-	{ 0, "unique", "NAME", false, set_name,
-	    "a name without a slash",
+	{ 0, "unique", "NAME", false, set_name, "a name without a slash",
 	    "one server per owner: stop the older one", TO(opt.unique) },
 	{ 0, "sweep", "PATTERN", false, set_sweep,
 	    "a path with {pid} once, in its last part; 64 at most",
@@ -6740,10 +6735,9 @@ static const struct option options[] = {
 	    "only a refused start is said on stderr", TO(opt.quiet) },
 	{ 'v', "verbose", NULL, false, set_loudness, NULL,
 	    "say who owns the server, and each relay", TO(opt.verbose) },
-	{ 'h', "help", NULL, false, show_help, NULL,
-	    "show this", NOWHERE },
-	{ 'V', "version", NULL, false, show_version, NULL,
-	    "show the version", NOWHERE }
+	{ 'h', "help", NULL, false, show_help, NULL, "show this", NOWHERE },
+	{ 'V', "version", NULL, false, show_version, NULL, "show the version",
+	    NOWHERE }
 };
 
 /* Its value may be left out, so it is only taken after "=". */
@@ -6820,24 +6814,16 @@ give(const struct option *o, enum how how, const char *value)
 	*g = (struct given){ .o = o, .how = how, .value = value };
 }
 
-/* The last that was given of an option, or NULL. */
+/* The last that was given of an option that was. */
 static const struct given *
-last_given(const struct option *o)
-{
-	const struct given *g = givens.at;
-
-	for (size_t i = givens.n; i-- > 0;)
-		if (g[i].o == o)
-			return &g[i];
-	return NULL;
-}
-
-static bool
-is_variable(const char *name)
+last_given(const char *name)
 {
 	const struct option *o = option_by_name(name, strlen(name));
+	const struct given *g = (struct given *)givens.at + givens.n - 1;
 
-	return last_given(o)->how == VARIABLE;
+	while (g->o != o)
+		g--;
+	return g;
 }
 
 /* -v, -vp4711, -vp 4711; returns how many words it took. */
@@ -6930,10 +6916,10 @@ static bool
 names_us(const char *variable)
 {
 	const char *value = getenv(variable);
-	uint64_t pid;
+	char mine[16];
 
-	return value != NULL && value[0] != '0' && parse_number(value,
-	    strlen(value), 1, INT_MAX, &pid) && (pid_t)pid == self.pid;
+	snprintf(mine, sizeof(mine), "%d", (int)self.pid);
+	return value != NULL && strcmp(value, mine) == 0;
 }
 
 /* Our variables are taken out of it. */
@@ -6956,48 +6942,44 @@ read_environment(void)
 
 /* Malformed: an option is refused, a variable is a line and the default. */
 static void
-apply(const struct given *g)
+apply_all(bool messages)
 {
 	char name[48];
 
-	if (g->o == NULL)
-		say(VERBOSE, "%.*s: unknown, ignored",
-		    (int)strcspn(g->value, "="), g->value);
-	else if (g->o->set(g->o, g->value))
-		return;
-	else if (g->how == VARIABLE)
-		say(DEFAULT, "%s=%s: ignored, must be %s",
-		    spell(g->o, g->how, name), g->value, g->o->right);
-	else
-		refuse(NOT_STARTED, "%s %s: must be %s",
-		    spell(g->o, g->how, name), g->value, g->o->right);
-}
+	for (size_t i = 0; i < givens.n; i++) {
+		const struct given *g = (struct given *)givens.at + i;
+		const struct option *o = g->o;
 
-static void
-apply_all(bool messages)
-{
-	const struct given *g = givens.at;
-
-	for (size_t i = 0; i < givens.n; i++)
-		if (messages == (g[i].o != NULL && (g[i].o->set == set_log ||
-		    g[i].o->set == set_loudness)))
-			apply(&g[i]);
+		if (messages != (o != NULL && (o->set == set_log ||
+		    o->set == set_loudness)))
+			continue;
+		if (o == NULL)
+			say(VERBOSE, "%.*s: unknown, ignored",
+			    (int)strcspn(g->value, "="), g->value);
+		else if (o->set(o, g->value))
+			continue;
+		else if (g->how == VARIABLE)
+			say(DEFAULT, "%s=%s: ignored, must be %s",
+			    spell(o, g->how, name), g->value, o->right);
+		else
+			refuse(NOT_STARTED, "%s %s: must be %s",
+			    spell(o, g->how, name), g->value, o->right);
+	}
 }
 
 /* What was well-formed, but can't work here: refused, or a line and off. */
 static void
 turn_off(const char *name, const char *why)
 {
-	const struct option *o = option_by_name(name, strlen(name));
-	const struct given *g = last_given(o);
+	const struct given *g = last_given(name);
 	char spelled[48];
 
 	if (g->how != VARIABLE)
 		refuse(NOT_STARTED, "--%s: can't work here: %s", name, why);
 	say(DEFAULT, "%s=%s: ignored, can't work here: %s",
-	    spell(o, VARIABLE, spelled), g->value, why);
-	if (o->to != NULL)
-		memset(o->to, 0, o->size);
+	    spell(g->o, VARIABLE, spelled), g->value, why);
+	if (g->o->to != NULL)
+		memset(g->o->to, 0, g->o->size);
 }
 
 /* Of two that exclude each other a variable gives way to an option. */
@@ -7006,12 +6988,12 @@ clash(const char *name, const char *other, const char *why)
 {
 	char excluded[48];
 
-	if (is_variable(name) || !is_variable(other)) {
-		turn_off(name, why);
-		return;
-	}
 	snprintf(excluded, sizeof(excluded), "--%s excludes it", name);
-	turn_off(other, excluded);
+	if (last_given(name)->how == VARIABLE ||
+	    last_given(other)->how != VARIABLE)
+		turn_off(name, why);
+	else
+		turn_off(other, excluded);
 }
 
 /* proc(5): a thread's number is no process's, though it looks like one. */
@@ -7091,12 +7073,7 @@ parse(char **argv)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 }
 
-static noreturn void
-refuse_few(void)
-{
-	refuse(NOT_STARTED, "6 free descriptors are needed: %s",
-	    strerror(errno));
-}
+static const char too_few[] = "6 free descriptors are needed: %s";
 
 /*
  * Fill 0 to 2 where they are closed, so that nothing of ours lands there; the
@@ -7114,7 +7091,7 @@ reserve_descriptors(void)
 			self.stderr_taken = false;
 	} while (self.null_fd != -1 && self.null_fd <= STDERR_FILENO);
 	if (self.null_fd == -1)
-		refuse_few();
+		refuse(NOT_STARTED, too_few, strerror(errno));
 }
 
 /* Is fd 2 the pipe or socket of 0 or 1, so the protocol's? */
@@ -7140,10 +7117,9 @@ look_around(void)
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 
 	self.tty = fd != -1;
-	if (fd != -1) {
-		self.tty_saved = tcgetattr(fd, &self.termios) == 0;
+	self.tty_saved = self.tty && tcgetattr(fd, &self.termios) == 0;
+	if (self.tty)
 		close(fd);
-	}
 	self.own_group = !self.listed && !self.tty &&
 	    opt.scope != SCOPE_PROCESS;
 }
@@ -7203,7 +7179,7 @@ open_channels(int pair[2])
 {
 	if (pair_cloexec(pair) == -1 || open_signals() == -1 ||
 	    pipe_nowait(self.exec_pipe) == -1)
-		refuse_few();
+		refuse(NOT_STARTED, too_few, strerror(errno));
 	survive(pair[0]);
 	survive(pair[1]);
 }
@@ -7304,17 +7280,6 @@ conclude(void)
 	let_front_go();
 }
 
-/* There is no server; the front ends with our status. */
-static noreturn void
-fail(const char *fmt)
-{
-	say(REFUSED, fmt, strerror(errno));
-	server.pid = 0;
-	self.status = NOT_STARTED;
-	conclude();
-	_exit(0);
-}
-
 static noreturn void bear_witness(int fd);
 
 /* The witness's life: nothing of the host's but its group. */
@@ -7389,9 +7354,16 @@ static void
 start_server(int errno_fd)
 {
 	name_process("ow-supervisor");	/* the server may look */
-	while ((server.pid = fork()) == -1)
-		if (!end_witness())
-			fail("the server can't be forked: %s");
+	while ((server.pid = fork()) == -1) {
+		if (end_witness())
+			continue;	/* one less: again */
+		say(REFUSED, "the server can't be forked: %s",
+		    strerror(errno));
+		server.pid = 0;
+		self.status = NOT_STARTED;	/* the front's, too */
+		conclude();
+		_exit(0);
+	}
 	if (server.pid == 0)
 		become_server(errno_fd, self.pid);
 	close(errno_fd);
