@@ -490,12 +490,11 @@ pair_cloexec(int fd[2])
 static void
 close_each(unsigned lo, unsigned hi)
 {
-	struct rlimit rl = { .rlim_cur = 256 };
+	long max = sysconf(_SC_OPEN_MAX);
 
-	getrlimit(RLIMIT_NOFILE, &rl);
-	if (rl.rlim_cur > 65536)
-		rl.rlim_cur = 65536;
-	for (unsigned fd = lo; fd <= hi && fd < rl.rlim_cur; fd++)
+	if (max == -1 || max > 65536)
+		max = 65536;
+	for (unsigned fd = lo; fd <= hi && fd < (unsigned)max; fd++)
 		close((int)fd);
 }
 
@@ -553,16 +552,6 @@ proc_leader(pid_t pid)
 	pid_t leader = (pid_t)proc_number(pid, "status", "\nTgid:", 10);
 
 	return leader == 0 ? pid : leader;
-}
-
-/* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
-static pid_t
-exit_pid(int fd)
-{
-	char file[32];
-
-	snprintf(file, sizeof(file), "fdinfo/%d", fd);
-	return (pid_t)proc_number(self.pid, file, "\nPid:", 10);
 }
 
 /* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
@@ -764,8 +753,7 @@ static void never_dump(void) { prctl(PR_SET_DUMPABLE, 0L); }
 static ssize_t
 write_nowait(int fd, const char *buf, size_t len)
 {
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf,
-	    .iov_len = len };
+	struct iovec iov = { (void *)(uintptr_t)buf, len };
 
 	return (ssize_t)syscall(SYS_pwritev2, fd, &iov, 1L, -1L, -1L,
 	    RWF_NOWAIT);
@@ -1204,22 +1192,16 @@ catch_signals(void)
 }
 
 static void
-hold_signals(void)
+change_all(int how)
 {
 	sigset_t all;
 
 	sigfillset(&all);
-	change_mask(SIG_SETMASK, &all, NULL);
+	change_mask(how, &all, NULL);
 }
 
-static void
-release_signals(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	change_mask(SIG_SETMASK, &none, NULL);
-}
+static void hold_signals(void) { change_all(SIG_BLOCK); }
+static void release_signals(void) { change_all(SIG_UNBLOCK); }
 
 static int
 own_signals(void)
@@ -1409,11 +1391,7 @@ proc_stat(pid_t pid, struct proc *p)
 	return 0;
 }
 
-static ssize_t
-proc_args(pid_t pid, char *buf, size_t size)
-{
-	return proc_read(pid, "cmdline", buf, size);
-}
+#define proc_args(pid, buf, size)	proc_read(pid, "cmdline", buf, size)
 
 static int64_t
 proc_age_ms(uint64_t ticks)
@@ -1440,7 +1418,6 @@ proc_add(struct list *t, pid_t pid)
 	return 0;
 }
 
-/* All processes. */
 static int
 proc_list(struct list *t)
 {
@@ -1572,14 +1549,14 @@ write_log(const char *line)
 static void
 write_syslog(const char *text)
 {
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	struct sockaddr_un un = { .sun_family = AF_UNIX,
+	    .sun_path = SYSLOG_PATH };
 	char entry[LINE_SIZE + 64];
 	int n, fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
 	if (fd == -1)
 		return;
 	set_cloexec(fd);
-	strcpy(un.sun_path, SYSLOG_PATH);
 	n = snprintf(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
 	    (int)getpid(), text);
 	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -1597,9 +1574,7 @@ printable_length(const unsigned char *s)
 	for (int i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if (*s < ' ' || *s == 127 || (*s == 0xc2 && s[1] < 0xa0))
-		return 0;
-	return n;
+	return *s < ' ' || *s == 127 || (*s == 0xc2 && s[1] < 0xa0) ? 0 : n;
 }
 
 /* Names are other people's bytes: no line break, no escape sequence. */
@@ -3972,10 +3947,13 @@ hash_owners(void)
 
 	for (int i = has_parent() ? n_owners - 1 : 0; i < n_owners; i++) {
 		uint64_t id[4] = { (uint64_t)owners[i].pid, owners[i].ticks };
+		char file[32];
 		struct stat st;
 
 		if (owners[i].kind->by_fd && fstat(owners[i].fd, &st) == 0) {
-			id[0] = (uint64_t)exit_pid(owners[i].fd);
+			snprintf(file, sizeof(file), "fdinfo/%d", owners[i].fd);
+			/* pidfd_open(2): whose it is */
+			id[0] = proc_number(self.pid, file, "\nPid:", 10);
 			id[2] = (uint64_t)st.st_dev;
 			id[3] = (uint64_t)st.st_ino;
 		}
@@ -7404,22 +7382,16 @@ supervise(void)
 	_exit(0);
 }
 
-/* May the front adopt, too?  Not if an exec'd shell left it children. */
-static bool
-may_adopt(void)
-{
-	siginfo_t si;
-
-	return opt.scope != SCOPE_PROCESS && waitid(P_ALL, 0, &si,
-	    WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == -1 &&
-	    errno == ECHILD && adopt_orphans() == 0;
-}
-
 static void
 start_supervisor(int pair[2])
 {
+	siginfo_t si;
+
 	self.front = self.pid;
-	self.adopts = self.front_adopts = may_adopt();
+	/* Not if an exec'd shell left us children. */
+	self.adopts = self.front_adopts = opt.scope != SCOPE_PROCESS &&
+	    waitid(P_ALL, 0, &si, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) ==
+	    -1 && errno == ECHILD && adopt_orphans() == 0;
 	will = mmap(NULL, sizeof(*will), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	self.supervisor = will == MAP_FAILED ? -1 : fork();
