@@ -1740,7 +1740,7 @@ parse_duration(const char *s, int64_t *ms)
 	double value = strtod(s, &end);	/* knows 1e3, 0x1p2, inf, too */
 
 	if (!isdigit((unsigned char)*s) || end != digits_end ||
-	    end[-1] == '.' || value > INT32_MAX)
+	    end[-1] == '.' || value > 1e10)
 		return false;
 	for (size_t i = 0; i < COUNT(units); i++)
 		if (strcmp(end, units[i].name) == 0) {
