@@ -530,9 +530,10 @@ proc_number(pid_t pid, const char *file, const char *key, int base)
 {
 	char buf[4096], *at;
 
-	return proc_read(pid, file, buf, sizeof(buf)) <= 0 ||
-	    (at = strstr(buf, key)) == NULL ? 0 :
-	    strtoull(at + strlen(key), NULL, base);
+	if (proc_read(pid, file, buf, sizeof(buf)) <= 0 ||
+	    (at = strstr(buf, key)) == NULL)
+		return 0;
+	return strtoull(at + strlen(key), NULL, base);
 }
 
 /* Is its control group a service's? */
@@ -6481,8 +6482,7 @@ set_word(const struct option *o, const char *value)
 			*(int *)o->to = i;
 			return true;
 		}
-		at += len;
-		at += strspn(at, ", ");
+		at += len + strspn(at + len, ", ");
 		at += strncmp(at, "or ", 3) == 0 ? 3 : 0;
 	}
 	return false;
@@ -6739,9 +6739,8 @@ show_help(const struct option *none, const char *value)
 		snprintf(both, sizeof(both), "--%s%s%s", o->name,
 		    o->value && !is_optional(o) ? " " : "",
 		    o->value ? o->value : "");
-		printf("  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
-		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
-		    o->help);
+		printf("  %-3s %-26s  %s\n", o->letter ?
+		    (char[]){ '-', o->letter, ',', '\0' } : "", both, o->help);
 	}
 	puts("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
 	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the "
@@ -7405,8 +7404,7 @@ start_supervisor(int pair[2])
 	self.phase = RUNNING;
 	for (int i = 0; i < n_owners; i++)
 		close(owners[i].fd);	/* the supervisor's */
-	if (share.listen_fd != -1)
-		close(share.listen_fd);
+	close(share.listen_fd);
 	share.listen_fd = -1;
 	drop_inherited();
 	release_signals();
