@@ -124,7 +124,6 @@
 #define NO_STATUS	(-1)
 
 #define FOREVER		INT64_C(-1)
-#define FNV_BASIS	UINT64_C(0xcbf29ce484222325)
 #define OWNERS_MAX	64	/* that can be named */
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
@@ -418,21 +417,7 @@ list_add(struct list *l, size_t size)
 /* ======================================================================== */
 /* 3 platform: the only conditionals                                        */
 /* ======================================================================== */
-/*
- * Exit descriptors	exit_open, exit_fired, exit_signal, exit_pid
- * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
- * Process table	proc_usable, proc_stat, proc_args, proc_list,
- *			proc_leader, proc_below, proc_age_ms, proc_moved,
- *			proc_user, proc_is_service, proc_resident_kib
- * Sockets		socket_rows, socket_inodes, peer_of
- * Signals		open_signals, catch_signals, own_signals, read_signals,
- *			hold_signals, release_signals, restore_signals,
- *			change_mask, was_ignored, was_continued, queue_signal
- * Small calls		pipe_cloexec, pair_cloexec, close_from_to, name_process,
- *			write_nowait, boot_ticks, never_dump
- *
- * A call that a platform lacks fails with ENOSYS; the callers stay plain.
- */
+/* A call that a platform lacks fails with ENOSYS; the callers stay plain. */
 
 static sigset_t inherited_mask;
 
@@ -458,11 +443,7 @@ is_terminal_stop(int signo)
 	return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU;
 }
 
-static int
-set_cloexec(int fd)
-{
-	return fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
+static int set_cloexec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 /*
  * Of ours, as they are opened: what stays open when all that was inherited is
@@ -483,13 +464,13 @@ survive(int fd)
 }
 
 static int
-pipe_cloexec(int fd[2], int flags)
+pipe_nowait(int fd[2])
 {
 	if (pipe(fd) == -1)
 		return -1;
 	for (int i = 0; i < 2; i++)
 		if (set_cloexec(fd[i]) == -1 ||
-		    (flags && fcntl(fd[i], F_SETFL, flags) == -1))
+		    fcntl(fd[i], F_SETFL, O_NONBLOCK) == -1)
 			return -1;
 	return 0;
 }
@@ -497,21 +478,19 @@ pipe_cloexec(int fd[2], int flags)
 static int
 pair_cloexec(int fd[2])
 {
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1)
-		return -1;
-	return set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1 ||
+	    set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
 }
 
 /* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
 static void
 close_each(unsigned lo, unsigned hi)
 {
-	struct rlimit rl = { .rlim_cur = 256 };
+	long max = sysconf(_SC_OPEN_MAX);
 
-	getrlimit(RLIMIT_NOFILE, &rl);
-	if (rl.rlim_cur > 65536)
-		rl.rlim_cur = 65536;
-	for (unsigned fd = lo; fd <= hi && fd < rl.rlim_cur; fd++)
+	if (max == -1 || max > 65536)
+		max = 65536;
+	for (unsigned fd = lo; fd <= hi && fd < (unsigned)max; fd++)
 		close((int)fd);
 }
 
@@ -532,27 +511,25 @@ proc_read(pid_t pid, const char *file, char *buf, size_t size)
 	ssize_t n;
 	int fd;
 
-	errno = ENOSYS;
 	if (!self.listed || (fd = open(proc_path(pid, file, path),
 	    O_RDONLY | O_CLOEXEC)) == -1)
 		return -1;
-	errno = EIO;		/* where an empty file is no error */
 	n = read(fd, buf, size - 1);
 	close(fd);
 	buf[n > 0 ? n : 0] = '\0';
 	return n;
 }
 
-static int
-proc_user(pid_t pid, uid_t *uid)
+/* The number behind key, "\nTgid:", in a file of lines; 0: there is none. */
+static uint64_t
+proc_number(pid_t pid, const char *file, const char *key, int base)
 {
-	struct stat st;
-	char path[64];
+	char buf[4096], *at;
 
-	if (stat(proc_path(pid, "", path), &st) == -1)
-		return -1;
-	*uid = st.st_uid;
-	return 0;
+	if (proc_read(pid, file, buf, sizeof(buf)) <= 0 ||
+	    (at = strstr(buf, key)) == NULL)
+		return 0;
+	return strtoull(at + strlen(key), NULL, base);
 }
 
 /* Is its control group a service's? */
@@ -569,37 +546,9 @@ proc_is_service(pid_t pid)
 static pid_t
 proc_leader(pid_t pid)
 {
-	char buf[512];
-	const char *line = NULL;
+	pid_t leader = (pid_t)proc_number(pid, "status", "\nTgid:", 10);
 
-	if (proc_read(pid, "status", buf, sizeof(buf)) > 0)
-		line = strstr(buf, "\nTgid:");
-	return line == NULL ? pid : atoi(line + 6);
-}
-
-static int64_t
-proc_resident_kib(pid_t pid)
-{
-	char buf[128], *at;
-	int64_t pages = 0;
-
-	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
-	    (at = strchr(buf, ' ')) != NULL)
-		pages = strtoll(at + 1, NULL, 10);
-	return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-/* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
-static pid_t
-exit_pid(int fd)
-{
-	char file[32], buf[512], *at;
-
-	snprintf(file, sizeof(file), "fdinfo/%d", fd);
-	if (proc_read(self.pid, file, buf, sizeof(buf)) <= 0 ||
-	    (at = strstr(buf, "\nPid:\t")) == NULL)
-		return 0;
-	return atoi(at + strlen("\nPid:\t"));
+	return leader == 0 ? pid : leader;
 }
 
 /* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
@@ -646,14 +595,14 @@ socket_inodes(pid_t pid, struct list *l)
 	while ((e = readdir(dir)) != NULL) {
 		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
 		    sizeof(target) - 1);
-		uint64_t *inode;
+		uint64_t inode, *added;
 
-		if (n <= 8 || memcmp(target, "socket:[", 8) != 0)
+		target[n > 0 ? n : 0] = '\0';
+		if (sscanf(target, "socket:[%" SCNu64, &inode) != 1)
 			continue;
-		target[n] = '\0';
-		if ((inode = list_add(l, sizeof(*inode))) == NULL)
+		if ((added = list_add(l, sizeof(*added))) == NULL)
 			break;
-		*inode = strtoull(target + 8, NULL, 10);
+		*added = inode;
 	}
 	closedir(dir);
 	return e == NULL ? 0 : -1;
@@ -663,14 +612,14 @@ socket_inodes(pid_t pid, struct list *l)
 static int
 proc_moved(pid_t pid, uint64_t *moved)
 {
-	char buf[512], *at = buf;
+	char buf[512];
+	uint64_t in, out;
 
-	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0)
+	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0 || sscanf(buf,
+	    "rchar: %" SCNu64 " wchar: %" SCNu64, &in, &out) != 2)
 		return -1;
-	*moved = 0;
-	for (int i = 0; i < 2 && (at = strchr(at, ':')) != NULL; i++)
-		*moved += strtoull(at += strlen(": "), NULL, 10);
-	return at == NULL ? -1 : 0;
+	*moved = in + out;
+	return 0;
 }
 
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
@@ -699,11 +648,8 @@ proc_moved(pid_t pid, uint64_t *moved)
 #define PEER_CLOSED	POLLRDHUP
 #define EXIT_INHERITED	true
 
-static int
-exit_open(pid_t pid)
-{
-	return (int)syscall(SYS_pidfd_open, pid, 0);	/* CLOEXEC by itself */
-}
+/* CLOEXEC by itself. */
+static int exit_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 static bool
 exit_fired(int fd, short revents)
@@ -732,11 +678,7 @@ is_exit_fd(int fd)
 	    errno == EINVAL);
 }
 
-static int
-adopt_orphans(void)
-{
-	return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
-}
+static int adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L); }
 
 static int
 die_with_parent(int signo)
@@ -748,13 +690,10 @@ die_with_parent(int signo)
 static bool
 proc_usable(void)
 {
-	char buf[16];
-	ssize_t n = readlink("/proc/self", buf, sizeof(buf) - 1);
+	char buf[16] = "";
 
-	if (n <= 0)
-		return false;
-	buf[n] = '\0';
-	return atoi(buf) == getpid();
+	return readlink("/proc/self", buf, sizeof(buf) - 1) > 0 &&
+	    atoi(buf) == getpid();
 }
 
 static uint64_t
@@ -802,28 +741,16 @@ peer_of(int fd, pid_t *pid, uid_t *uid)
 	return 0;
 }
 
-static void
-name_process(const char *name)
-{
-	prctl(PR_SET_NAME, name, 0L, 0L, 0L);
-}
+static void name_process(const char *name) { prctl(PR_SET_NAME, name); }
 
 /* core(5): a core_pattern that is a pipe does not ask RLIMIT_CORE. */
-static void
-never_dump(void)
-{
-	struct rlimit none = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &none);
-	prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
-}
+static void never_dump(void) { prctl(PR_SET_DUMPABLE, 0L); }
 
 /* EOPNOTSUPP, ENOSYS: this kind of file or kernel has no such write. */
 static ssize_t
 write_nowait(int fd, const char *buf, size_t len)
 {
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf,
-	    .iov_len = len };
+	struct iovec iov = { (void *)(uintptr_t)buf, len };
 
 	return (ssize_t)syscall(SYS_pwritev2, fd, &iov, 1L, -1L, -1L,
 	    RWF_NOWAIT);
@@ -1112,7 +1039,6 @@ socket_rows(enum rows rows, see_fn *see)
 	    diag_rows(AF_UNIX, rows, see) == -1) ? -1 : 0;
 }
 
-
 #else	/* not Linux, or its plain POSIX twin for the tests */
 
 #ifdef __APPLE__
@@ -1131,8 +1057,7 @@ socket_rows(enum rows rows, see_fn *see)
 
 #define PEER_CLOSED	0	/* nothing tells that the peer has closed */
 
-static bool proc_usable(void) { return false; }
-static uint64_t boot_ticks(void) { return 0; }
+#define close_from_to	close_each
 
 static int
 not_here(void)
@@ -1148,6 +1073,22 @@ socket_rows(enum rows rows, see_fn *see)
 	return not_here();
 }
 
+static ssize_t
+write_nowait(int fd, const char *buf, size_t len)
+{
+	(void)fd, (void)buf, (void)len;
+	return not_here();
+}
+
+static bool proc_usable(void) { return false; }
+static uint64_t boot_ticks(void) { return 0; }
+static void name_process(const char *name) { (void)name; }
+static void never_dump(void) { }
+static int adopt_orphans(void) { return not_here(); }
+static int die_with_parent(int signo) { (void)signo; return not_here(); }
+static bool is_exit_fd(int fd) { (void)fd; return false; }
+static int exit_signal(int fd, int n) { (void)fd, (void)n; return not_here(); }
+
 /* The directory keeps other users out; the process is not known. */
 static int
 peer_of(int fd, pid_t *pid, uid_t *uid)
@@ -1157,12 +1098,6 @@ peer_of(int fd, pid_t *pid, uid_t *uid)
 	*uid = geteuid();
 	return 0;
 }
-
-static int adopt_orphans(void) { return not_here(); }
-static int die_with_parent(int signo) { (void)signo; return not_here(); }
-static bool is_exit_fd(int fd) { (void)fd; return false; }
-
-static int exit_signal(int fd, int n) { (void)fd, (void)n; return not_here(); }
 
 /*
  * Only the group tells who is left, and a zombie leader would answer for it:
@@ -1178,7 +1113,6 @@ tree_gone(void)
 	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOHANG);
 	return !self.own_group || kill(-server.pid, 0) == -1;
 }
-
 
 /*
  * Caught signals: handlers write notes into a pipe, of which each process has
@@ -1202,7 +1136,7 @@ change_mask(int how, const sigset_t *set, sigset_t *old)
 static int
 open_signals(void)
 {
-	int result = pipe_cloexec(self.signals, O_NONBLOCK);
+	int result = pipe_nowait(self.signals);
 
 	survive(self.signals[0]);
 	survive(self.signals[1]);
@@ -1255,22 +1189,16 @@ catch_signals(void)
 }
 
 static void
-hold_signals(void)
+change_all(int how)
 {
 	sigset_t all;
 
 	sigfillset(&all);
-	change_mask(SIG_SETMASK, &all, NULL);
+	change_mask(how, &all, NULL);
 }
 
-static void
-release_signals(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	change_mask(SIG_SETMASK, &none, NULL);
-}
+static void hold_signals(void) { change_all(SIG_BLOCK); }
+static void release_signals(void) { change_all(SIG_UNBLOCK); }
 
 static int
 own_signals(void)
@@ -1319,31 +1247,6 @@ was_continued(void)
 	return was;
 }
 
-static void
-close_from_to(unsigned lo, unsigned hi)
-{
-	close_each(lo, hi);
-}
-
-static void name_process(const char *name) { (void)name; }
-
-static void
-never_dump(void)
-{
-	struct rlimit none = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &none);
-}
-
-static ssize_t
-write_nowait(int fd, const char *buf, size_t len)
-{
-	(void)fd;
-	(void)buf;
-	(void)len;
-	return not_here();
-}
-
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
     defined(__OpenBSD__) || defined(__DragonFly__)
 
@@ -1382,29 +1285,24 @@ exit_fired(int fd, short revents)
 	return revents != 0 && kevent(fd, NULL, 0, &ev, 1, &none) > 0;
 }
 
-static int
-queue_signal(pid_t pid, int signo, union sigval value)
-{
-	(void)value;
-	return kill(pid, signo);
-}
+/* Not all of them have sigqueue(3), macOS for one. */
+#define queue_signal(pid, signo, value)	kill(pid, signo)
 
 #else	/* plain POSIX */
 
 #define EXIT_KIND	"polling"
 #define EXIT_INHERITED	true
 
+#define queue_signal	sigqueue
+
 static int exit_open(pid_t pid) { (void)pid; return not_here(); }
 
 static bool
 exit_fired(int fd, short revents)
 {
-	(void)fd;
-	(void)revents;
+	(void)fd, (void)revents;
 	return false;
 }
-
-#define queue_signal	sigqueue
 
 #endif	/* kqueue or plain POSIX */
 #endif	/* Linux or not */
@@ -1421,12 +1319,8 @@ proc_stat(pid_t pid, struct proc *p)
 	struct kinfo_proc k;
 	size_t len = sizeof(k);
 
-	if (sysctl(mib, 4, &k, &len, NULL, 0) == -1)
-		return -1;
-	if (len == 0) {
-		errno = ESRCH;
-		return -1;
-	}
+	if (sysctl(mib, 4, &k, &len, NULL, 0) == -1 || len == 0)
+		return -1;	/* 0: no such process */
 	memset(p, 0, sizeof(*p));
 	p->pid = pid;
 	p->ppid = k.kp_eproc.e_ppid;
@@ -1469,7 +1363,7 @@ proc_age_ms(uint64_t ticks)
 
 /*
  * proc_pid_stat(5): the name is in parentheses and may hold some, so split
- * after the last one.  ESRCH: no such process.  EIO: not understood.
+ * after the last one.
  */
 static int
 proc_stat(pid_t pid, struct proc *p)
@@ -1477,11 +1371,8 @@ proc_stat(pid_t pid, struct proc *p)
 	char buf[512], *name, *end;
 	uint64_t user, system;
 
-	if (proc_read(pid, "stat", buf, sizeof(buf)) <= 0) {
-		if (errno == ENOENT)
-			errno = ESRCH;
+	if (proc_read(pid, "stat", buf, sizeof(buf)) <= 0)
 		return -1;
-	}
 	memset(p, 0, sizeof(*p));
 	p->pid = pid;
 	name = strchr(buf, '(');
@@ -1490,20 +1381,14 @@ proc_stat(pid_t pid, struct proc *p)
 	    "%*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
 	    "%*d %*d %d %*d %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
 	    &user, &system, &p->threads, &p->ticks) != 8 ||
-	    p->ticks == 0) {
-		errno = EIO;
+	    p->ticks == 0)
 		return -1;
-	}
 	p->cpu = user + system;
 	snprintf(p->name, NAME_SIZE, "%.*s", (int)(end - name - 1), name + 1);
 	return 0;
 }
 
-static ssize_t
-proc_args(pid_t pid, char *buf, size_t size)
-{
-	return proc_read(pid, "cmdline", buf, size);
-}
+#define proc_args(pid, buf, size)	proc_read(pid, "cmdline", buf, size)
 
 static int64_t
 proc_age_ms(uint64_t ticks)
@@ -1530,7 +1415,6 @@ proc_add(struct list *t, pid_t pid)
 	return 0;
 }
 
-/* All processes. */
 static int
 proc_list(struct list *t)
 {
@@ -1547,7 +1431,6 @@ proc_list(struct list *t)
 			break;
 	error = errno;		/* 0 = the end */
 	closedir(dir);
-	errno = error;
 	return error == 0 ? 0 : -1;
 }
 
@@ -1600,16 +1483,17 @@ proc_add_all_children(struct list *t, const struct proc *p)
  * kernel not to wait; where it cannot be asked (terminals, files), write only
  * what poll() says there is room for.  TTOU is blocked so that TOSTOP does not
  * stop our group (termios(3)); PIPE and XFSZ, which the write itself raises, so
- * that a dead reader or a full quota kills nobody: they are taken away again.
+ * that a dead reader or a full quota kills nobody: ignored for a moment, they
+ * are pending no more.
  */
 static bool
 write_line(int fd, const char *line, size_t len)
 {
 	static const int raised[] = { SIGPIPE, SIGXFSZ };
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	sigset_t set, old, pending;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, was;
+	sigset_t set, old;
 	ssize_t n;
-	int signo;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
@@ -1621,12 +1505,9 @@ write_line(int fd, const char *line, size_t len)
 	    poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
 		n = write(fd, line, len);
 	for (size_t i = 0; n == -1 && i < COUNT(raised); i++)
-		if (!sigismember(&old, raised[i]) &&
-		    sigpending(&pending) == 0 &&
-		    sigismember(&pending, raised[i])) {
-			sigemptyset(&set);
-			sigaddset(&set, raised[i]);
-			sigwait(&set, &signo);
+		if (!sigismember(&old, raised[i])) {
+			sigaction(raised[i], &ignore, &was);
+			sigaction(raised[i], &was, NULL);
 		}
 	change_mask(SIG_SETMASK, &old, NULL);
 	return n == (ssize_t)len;
@@ -1652,14 +1533,14 @@ write_log(const char *line)
 static void
 write_syslog(const char *text)
 {
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	struct sockaddr_un un = { .sun_family = AF_UNIX,
+	    .sun_path = SYSLOG_PATH };
 	char entry[LINE_SIZE + 64];
 	int n, fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
 	if (fd == -1)
 		return;
 	set_cloexec(fd);
-	strcpy(un.sun_path, SYSLOG_PATH);
 	n = snprintf(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
 	    (int)getpid(), text);
 	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -1677,9 +1558,7 @@ printable_length(const unsigned char *s)
 	for (int i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if (*s < ' ' || *s == 127 || (*s == 0xc2 && s[1] < 0xa0))
-		return 0;
-	return n;
+	return *s < ' ' || *s == 127 || (*s == 0xc2 && s[1] < 0xa0) ? 0 : n;
 }
 
 /* Names are other people's bytes: no line break, no escape sequence. */
@@ -1829,7 +1708,10 @@ label_of(pid_t pid, char buf[64])
 /* 5 values: durations, signals, pids                                       */
 /* ======================================================================== */
 
-/* Milliseconds; a part of one counts as one, so that 0 is always meant. */
+/*
+ * Milliseconds; a part of one counts as one, so that 0 is always meant.  0.999:
+ * 0.007 is no more than 7 of them, whatever the last bit of a double says.
+ */
 static bool
 parse_duration(const char *s, int64_t *ms)
 {
@@ -1837,27 +1719,17 @@ parse_duration(const char *s, int64_t *ms)
 		{ "", 1000 }, { "s", 1000 }, { "ms", 1 },
 		{ "m", 60000 }, { "h", 3600000 }
 	};
-	int64_t whole = 0, part = 0, scale = 1, rest = 0;
-	const char *at = s;
+	const char *digits_end = s + strspn(s, "0123456789.");
+	char *end;
+	double value = strtod(s, &end);	/* knows 1e3, 0x1p2, inf, too */
 
-	while (isdigit((unsigned char)*at) && whole < INT32_MAX)
-		whole = whole * 10 + (*at++ - '0');
-	if (at == s || isdigit((unsigned char)*at))
+	if (!isdigit((unsigned char)*s) || end != digits_end ||
+	    end[-1] == '.' || value > 1e10)
 		return false;
-	if (*at == '.') {
-		if (!isdigit((unsigned char)*++at))
-			return false;
-		for (; isdigit((unsigned char)*at); at++)
-			if (scale < 1000000) {
-				part = part * 10 + (*at - '0');
-				scale *= 10;
-			} else
-				rest |= *at != '0';
-	}
 	for (size_t i = 0; i < COUNT(units); i++)
-		if (strcmp(at, units[i].name) == 0) {
-			*ms = whole * units[i].ms +
-			    (part * units[i].ms + rest + scale - 1) / scale;
+		if (strcmp(end, units[i].name) == 0) {
+			*ms = (int64_t)(value * (double)units[i].ms + 0.999);
+			*ms += *ms == 0 && value > 0;
 			return true;
 		}
 	return false;
@@ -1891,17 +1763,12 @@ static bool
 parse_number(const char *s, size_t len, uint64_t lo, uint64_t hi,
     uint64_t *value)
 {
-	uint64_t v = 0;
+	char *end;
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned digit = (unsigned)(s[i] - '0');
-
-		if (digit > 9 || v > (UINT64_MAX - digit) / 10)
-			return false;
-		v = v * 10 + digit;
-	}
-	*value = v;
-	return len > 0 && v >= lo && v <= hi;
+	errno = 0;
+	*value = strtoull(s, &end, 10);
+	return isdigit((unsigned char)*s) && end == s + len && errno == 0 &&
+	    *value >= lo && *value <= hi;
 }
 
 static bool
@@ -1931,20 +1798,12 @@ base_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-/* The place of value in a list of words, or -1. */
-static int
-word_index(const char *value, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(value, words[i]) == 0)
-			return (int)i;
-	return -1;
-}
-
-/* FNV-1a, of one piece after another. */
+/* FNV-1a */
 static uint64_t
-hash_bytes(uint64_t hash, const void *bytes, size_t n)
+hash_bytes(const void *bytes, size_t n)
 {
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
 	for (size_t i = 0; i < n; i++)
 		hash = (hash ^ ((const unsigned char *)bytes)[i]) *
 		    UINT64_C(0x100000001b3);
@@ -1987,16 +1846,18 @@ tell_peer(enum note_kind kind, int signo)
 	send_note(self.peer, &n);
 }
 
+union control {			/* of a message with one descriptor */
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
 /* An exit descriptor of the server, from itself, for the front. */
 static void
 hand_over(int fd)
 {
 	struct note n = { .kind = NOTE_SERVER };
 	struct iovec iov = { .iov_base = &n, .iov_len = sizeof(n) };
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .room = { 0 } };
+	union control control = { .room = { 0 } };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
 	    .msg_control = control.room, .msg_controllen = sizeof(control) };
 
@@ -2015,10 +1876,7 @@ static int
 receive_notes(int fd, struct note *notes, size_t n, int flags)
 {
 	struct iovec iov = { .iov_base = notes, .iov_len = n * sizeof(*notes) };
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
+	union control control;
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
 	    .msg_control = control.room, .msg_controllen = sizeof(control) };
 	struct cmsghdr *head;
@@ -2508,22 +2366,6 @@ own_by_name(const char *name)
 	return false;
 }
 
-/* "4711 sh, 4710 nvim": who could have been named, nearest first. */
-static void
-list_ancestors(char *buf, size_t size)
-{
-	pid_t pid = getppid();
-	char who[64];
-	struct proc p;
-
-	buf[0] = '\0';
-	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0;
-	    i++, pid = p.ppid) {
-		snprintf(who, sizeof(who), "%d %s", (int)pid, p.name);
-		add_word(buf, size, ", ", who);
-	}
-}
-
 enum link {
 	STAYS,		/* an owner like any other */
 	READS,		/* the same, a shell that reads commands */
@@ -2890,13 +2732,8 @@ heir_of(const struct proc *p)
 static bool
 is_nohup(pid_t pid)
 {
-	char buf[4096], *at;
-
-	return !was_ignored(SIGHUP) &&
-	    proc_read(pid, "status", buf, sizeof(buf)) > 0 &&
-	    (at = strstr(buf, "\nSigIgn:\t")) != NULL &&
-	    (strtoull(at + strlen("\nSigIgn:\t"), NULL, 16) &
-	    1u << (SIGHUP - 1)) != 0;
+	return !was_ignored(SIGHUP) && (proc_number(pid, "status",
+	    "\nSigIgn:", 16) & 1u << (SIGHUP - 1)) != 0;
 }
 
 /* Somebody may talk to it: 0, 1 or 2 is a pipe, a socket or a terminal. */
@@ -3523,7 +3360,8 @@ has_gone(pid_t pid)
 {
 	struct proc p;
 
-	return proc_stat(pid, &p) == -1 ? errno == ESRCH : is_dead(&p);
+	return proc_stat(pid, &p) == -1 ?
+	    kill(pid, 0) == -1 && errno == ESRCH : is_dead(&p);
 }
 
 /*
@@ -4058,14 +3896,17 @@ hash_owners(void)
 
 	for (int i = has_parent() ? n_owners - 1 : 0; i < n_owners; i++) {
 		uint64_t id[4] = { (uint64_t)owners[i].pid, owners[i].ticks };
+		char file[32];
 		struct stat st;
 
 		if (owners[i].kind->by_fd && fstat(owners[i].fd, &st) == 0) {
-			id[0] = (uint64_t)exit_pid(owners[i].fd);
+			snprintf(file, sizeof(file), "fdinfo/%d", owners[i].fd);
+			/* pidfd_open(2): whose it is */
+			id[0] = proc_number(self.pid, file, "\nPid:", 10);
 			id[2] = (uint64_t)st.st_dev;
 			id[3] = (uint64_t)st.st_ino;
 		}
-		sum += hash_bytes(FNV_BASIS, id, sizeof(id));
+		sum += hash_bytes(id, sizeof(id));
 	}
 	return sum;
 }
@@ -4151,10 +3992,8 @@ sweep_one(const char *pattern)
 static bool
 is_manager(const struct proc *p)
 {
-	static const char *const names[] = { "systemd", "dinit", "launchd",
-	    "runsvdir", "s6-svscan", "openrc-user" };
-
-	return p->pid == 1 || word_index(p->name, names, COUNT(names)) != -1;
+	return p->pid == 1 || is_listed("systemd dinit launchd runsvdir "
+	    "s6-svscan openrc-user", p->name, strlen(p->name), "");
 }
 
 /* Does an ownerwrap look after p?  It, or one above it, is one or has one. */
@@ -4196,13 +4035,15 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 {
 	const struct proc *parent = find(t, p->ppid);
 	ssize_t n = proc_args(p->pid, args, size);
-	uid_t uid;
+	struct stat st;
+	char path[64];
 
 	for (ssize_t i = 0; i + 1 < n; i++)
 		if (args[i] == '\0')
 			args[i] = ' ';
-	if (n <= 0 || p->state == 'Z' || proc_user(p->pid, &uid) == -1 ||
-	    (geteuid() != 0 && uid != geteuid()) ||
+	if (n <= 0 || p->state == 'Z' ||
+	    stat(proc_path(p->pid, "", path), &st) == -1 ||
+	    (geteuid() != 0 && st.st_uid != geteuid()) ||
 	    regexec(&opt.orphans, args, 0, NULL, 0) != 0)
 		return false;
 	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
@@ -4235,9 +4076,10 @@ find_orphans(bool list)
 			    "RSS", "COMMAND");
 		n++;
 		if (list)
-			printf("%7d %7d %7s %8jd %s\n", (int)p->pid,
+			printf("%7d %7d %7s %8ju %s\n", (int)p->pid,
 			    (int)p->ppid, up + strlen("up "),
-			    (intmax_t)proc_resident_kib(p->pid), args);
+			    (uintmax_t)proc_number(p->pid, "status",
+			    "\nVmRSS:", 10), args);
 		else
 			say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: "
 			    "kill %d", (int)p->pid, args, up, (int)p->pid);
@@ -5465,10 +5307,13 @@ raise_plainly(int signo)
 static noreturn void
 finish(int status)
 {
+	struct rlimit none = { 0, 0 };
+
 	if (will != NULL && will->died)
 		restore_terminal();
 	if (status < BY_SIGNAL)
 		_exit(status);
+	setrlimit(RLIMIT_CORE, &none);
 	never_dump();
 	raise_plainly(status - BY_SIGNAL);
 	_exit(128 + status - BY_SIGNAL);
@@ -6491,8 +6336,7 @@ set_text(const struct option *o, const char *value)
 static bool
 set_file(const struct option *o, const char *value)
 {
-	return value[0] != '\0' && value[strlen(value) - 1] != '/' &&
-	    set_text(o, value);
+	return *base_name(value) != '\0' && set_text(o, value);
 }
 
 static bool
@@ -6514,8 +6358,7 @@ set_word(const struct option *o, const char *value)
 			*(int *)o->to = i;
 			return true;
 		}
-		at += len;
-		at += strspn(at, ", ");
+		at += len + strspn(at + len, ", ");
 		at += strncmp(at, "or ", 3) == 0 ? 3 : 0;
 	}
 	return false;
@@ -6708,11 +6551,9 @@ static const struct option options[] = {
 	    "a signal's name or number that ends a process (not STOP, CONT, "
 	    "TSTP, TTIN, TTOU)",
 	    "the stop signal (TERM)", TO(opt.signal) },
-	{ 0, "scope", "SCOPE", false, set_word,
-	    "session, process or tree",
+	{ 0, "scope", "SCOPE", false, set_word, "session, process or tree",
 	    "session, process or tree (session)", TO(opt.scope) },
-	{ 0, "leftovers", "WHAT", false, set_word,
-	    "stop, wait or leave",
+	{ 0, "leftovers", "WHAT", false, set_word, "stop, wait or leave",
 	    "stop, wait or leave what it leaves (stop)", TO(opt.leftovers) },
 	{ 'i', "interval", "SECONDS", false, set_interval,
 	    "a duration of 1ms or more: 1, 0.25, 500ms, 3s, 30m, 1h",
@@ -6722,8 +6563,7 @@ static const struct option options[] = {
 	    "any, or at most 64 port numbers with commas",
 	    "keeper: stay while others are connected",
 	    TO(opt.keep_connected) },
-	{ 0, "keep-if", "COMMAND", false, set_text,
-	    "a command for sh -c",
+	{ 0, "keep-if", "COMMAND", false, set_text, "a command for sh -c",
 	    "keeper: stay while sh -c COMMAND exits 0", TO(opt.keep_if) },
 	{ 0, "share", "NAME|PATH", false, set_file,
 	    "a name, or the path of a socket",
@@ -6732,8 +6572,7 @@ static const struct option options[] = {
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h; 0 = off",
 	    "stop when nothing happened for so long (off)",
 	    TO(opt.max_idle_ms) },
-	{ 0, "unique", "NAME", false, set_name,
-	    "a name without a slash",
+	{ 0, "unique", "NAME", false, set_name, "a name without a slash",
 	    "one server per owner: stop the older one", TO(opt.unique) },
 	{ 0, "sweep", "PATTERN", false, set_sweep,
 	    "a path with {pid} once, in its last part; 64 at most",
@@ -6750,10 +6589,9 @@ static const struct option options[] = {
 	    "only a refused start is said on stderr", TO(opt.quiet) },
 	{ 'v', "verbose", NULL, false, set_loudness, NULL,
 	    "say who owns the server, and each relay", TO(opt.verbose) },
-	{ 'h', "help", NULL, false, show_help, NULL,
-	    "show this", NOWHERE },
-	{ 'V', "version", NULL, false, show_version, NULL,
-	    "show the version", NOWHERE }
+	{ 'h', "help", NULL, false, show_help, NULL, "show this", NOWHERE },
+	{ 'V', "version", NULL, false, show_version, NULL, "show the version",
+	    NOWHERE }
 };
 
 /* Its value may be left out, so it is only taken after "=". */
@@ -6777,9 +6615,8 @@ show_help(const struct option *none, const char *value)
 		snprintf(both, sizeof(both), "--%s%s%s", o->name,
 		    o->value && !is_optional(o) ? " " : "",
 		    o->value ? o->value : "");
-		printf("  %c%c%c %-26s  %s\n", o->letter ? '-' : ' ',
-		    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', both,
-		    o->help);
+		printf("  %-3s %-26s  %s\n", o->letter ?
+		    (char[]){ '-', o->letter, ',', '\0' } : "", both, o->help);
 	}
 	puts("\nDurations: 2, 0.25, 500ms, 3s, 30m, 1h.  An option with a "
 	    "value can be given as\nOWNERWRAP_NAME; OWNERWRAP=off runs the "
@@ -6830,24 +6667,16 @@ give(const struct option *o, enum how how, const char *value)
 	*g = (struct given){ .o = o, .how = how, .value = value };
 }
 
-/* The last that was given of an option, or NULL. */
+/* The last that was given of an option that was. */
 static const struct given *
-last_given(const struct option *o)
-{
-	const struct given *g = givens.at;
-
-	for (size_t i = givens.n; i-- > 0;)
-		if (g[i].o == o)
-			return &g[i];
-	return NULL;
-}
-
-static bool
-is_variable(const char *name)
+last_given(const char *name)
 {
 	const struct option *o = option_by_name(name, strlen(name));
+	const struct given *g = (struct given *)givens.at + givens.n - 1;
 
-	return last_given(o)->how == VARIABLE;
+	while (g->o != o)
+		g--;
+	return g;
 }
 
 /* -v, -vp4711, -vp 4711; returns how many words it took. */
@@ -6907,17 +6736,6 @@ read_options(char **argv)
 	return *argv == NULL ? NULL : argv;
 }
 
-static bool
-is_off(const char *value)
-{
-	static const char *const words[] = { "off", "0", "no", "false" };
-
-	for (size_t i = 0; value != NULL && i < COUNT(words); i++)
-		if (strcasecmp(value, words[i]) == 0)
-			return true;
-	return false;
-}
-
 /* OWNERWRAP_KILL_AFTER=..., unless an option has said it. */
 static void
 take_variable(const char *variable)
@@ -6951,10 +6769,10 @@ static bool
 names_us(const char *variable)
 {
 	const char *value = getenv(variable);
-	uint64_t pid;
+	char mine[16];
 
-	return value != NULL && value[0] != '0' && parse_number(value,
-	    strlen(value), 1, INT_MAX, &pid) && (pid_t)pid == self.pid;
+	snprintf(mine, sizeof(mine), "%d", (int)self.pid);
+	return value != NULL && strcmp(value, mine) == 0;
 }
 
 /* Our variables are taken out of it. */
@@ -6977,48 +6795,44 @@ read_environment(void)
 
 /* Malformed: an option is refused, a variable is a line and the default. */
 static void
-apply(const struct given *g)
+apply_all(bool messages)
 {
 	char name[48];
 
-	if (g->o == NULL)
-		say(VERBOSE, "%.*s: unknown, ignored",
-		    (int)strcspn(g->value, "="), g->value);
-	else if (g->o->set(g->o, g->value))
-		return;
-	else if (g->how == VARIABLE)
-		say(DEFAULT, "%s=%s: ignored, must be %s",
-		    spell(g->o, g->how, name), g->value, g->o->right);
-	else
-		refuse(NOT_STARTED, "%s %s: must be %s",
-		    spell(g->o, g->how, name), g->value, g->o->right);
-}
+	for (size_t i = 0; i < givens.n; i++) {
+		const struct given *g = (struct given *)givens.at + i;
+		const struct option *o = g->o;
 
-static void
-apply_all(bool messages)
-{
-	const struct given *g = givens.at;
-
-	for (size_t i = 0; i < givens.n; i++)
-		if (messages == (g[i].o != NULL && (g[i].o->set == set_log ||
-		    g[i].o->set == set_loudness)))
-			apply(&g[i]);
+		if (messages != (o != NULL && (o->set == set_log ||
+		    o->set == set_loudness)))
+			continue;
+		if (o == NULL)
+			say(VERBOSE, "%.*s: unknown, ignored",
+			    (int)strcspn(g->value, "="), g->value);
+		else if (o->set(o, g->value))
+			continue;
+		else if (g->how == VARIABLE)
+			say(DEFAULT, "%s=%s: ignored, must be %s",
+			    spell(o, g->how, name), g->value, o->right);
+		else
+			refuse(NOT_STARTED, "%s %s: must be %s",
+			    spell(o, g->how, name), g->value, o->right);
+	}
 }
 
 /* What was well-formed, but can't work here: refused, or a line and off. */
 static void
 turn_off(const char *name, const char *why)
 {
-	const struct option *o = option_by_name(name, strlen(name));
-	const struct given *g = last_given(o);
+	const struct given *g = last_given(name);
 	char spelled[48];
 
 	if (g->how != VARIABLE)
 		refuse(NOT_STARTED, "--%s: can't work here: %s", name, why);
 	say(DEFAULT, "%s=%s: ignored, can't work here: %s",
-	    spell(o, VARIABLE, spelled), g->value, why);
-	if (o->to != NULL)
-		memset(o->to, 0, o->size);
+	    spell(g->o, VARIABLE, spelled), g->value, why);
+	if (g->o->to != NULL)
+		memset(g->o->to, 0, g->o->size);
 }
 
 /* Of two that exclude each other a variable gives way to an option. */
@@ -7027,12 +6841,12 @@ clash(const char *name, const char *other, const char *why)
 {
 	char excluded[48];
 
-	if (is_variable(name) || !is_variable(other)) {
-		turn_off(name, why);
-		return;
-	}
 	snprintf(excluded, sizeof(excluded), "--%s excludes it", name);
-	turn_off(other, excluded);
+	if (last_given(name)->how == VARIABLE ||
+	    last_given(other)->how != VARIABLE)
+		turn_off(name, why);
+	else
+		turn_off(other, excluded);
 }
 
 /* proc(5): a thread's number is no process's, though it looks like one. */
@@ -7083,14 +6897,6 @@ check_options(void)
 		    KEEP_GRACE_MS : GRACE_MS;
 }
 
-/* OWNERWRAP=off: as if ownerwrap were not there. */
-static void
-run_alone(char **command)
-{
-	execvp(command[0], command);
-	exit(say_exec_error(command[0], errno));
-}
-
 /* ======================================================================== */
 /* 15 main                                                                  */
 /* ======================================================================== */
@@ -7100,13 +6906,17 @@ parse(char **argv)
 {
 	static char name[64];
 	char **command = read_options(argv + 1);
+	const char *on = getenv("OWNERWRAP");
 
 	opt.command = command;
 	if (command != NULL) {	/* a copy: the title overwrites argv */
 		snprintf(name, sizeof(name), "%s", base_name(command[0]));
 		opt.name = name;
-		if (is_off(getenv("OWNERWRAP")))
-			run_alone(command);
+	}
+	if (command != NULL && on != NULL &&
+	    is_listed("off 0 no false", on, strlen(on), "")) {
+		execvp(command[0], command);
+		exit(say_exec_error(command[0], errno));
 	}
 	read_environment();
 	apply_all(true);
@@ -7116,12 +6926,7 @@ parse(char **argv)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 }
 
-static noreturn void
-refuse_few(void)
-{
-	refuse(NOT_STARTED, "6 free descriptors are needed: %s",
-	    strerror(errno));
-}
+static const char too_few[] = "6 free descriptors are needed: %s";
 
 /*
  * Fill 0 to 2 where they are closed, so that nothing of ours lands there; the
@@ -7139,7 +6944,7 @@ reserve_descriptors(void)
 			self.stderr_taken = false;
 	} while (self.null_fd != -1 && self.null_fd <= STDERR_FILENO);
 	if (self.null_fd == -1)
-		refuse_few();
+		refuse(NOT_STARTED, too_few, strerror(errno));
 }
 
 /* Is fd 2 the pipe or socket of 0 or 1, so the protocol's? */
@@ -7165,10 +6970,9 @@ look_around(void)
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 
 	self.tty = fd != -1;
-	if (fd != -1) {
-		self.tty_saved = tcgetattr(fd, &self.termios) == 0;
+	self.tty_saved = self.tty && tcgetattr(fd, &self.termios) == 0;
+	if (self.tty)
 		close(fd);
-	}
 	self.own_group = !self.listed && !self.tty &&
 	    opt.scope != SCOPE_PROCESS;
 }
@@ -7177,7 +6981,7 @@ look_around(void)
 static void
 open_named_owners(void)
 {
-	char list[LINE_SIZE / 2], names[LINE_SIZE / 4] = "";
+	char names[LINE_SIZE / 4] = "", who[64];
 
 	for (int i = 0; i < n_owners; i++)
 		if (!owners[i].kind->by_fd)
@@ -7191,11 +6995,9 @@ open_named_owners(void)
 			add_word(names, sizeof(names), " or ",
 			    owner_names[i]);
 		}
-	if (n_owners > 0)
-		return;
-	list_ancestors(list, sizeof(list));
-	refuse(NO_OWNER, "no ancestor is called %s: not started (there are, "
-	    "nearest first: %s)", names, list);
+	if (n_owners == 0)
+		refuse(NO_OWNER, "no ancestor is called %s: not started (the "
+		    "parent is %s)", names, label_of(getppid(), who));
 }
 
 static void
@@ -7229,8 +7031,8 @@ static void
 open_channels(int pair[2])
 {
 	if (pair_cloexec(pair) == -1 || open_signals() == -1 ||
-	    pipe_cloexec(self.exec_pipe, O_NONBLOCK) == -1)
-		refuse_few();
+	    pipe_nowait(self.exec_pipe) == -1)
+		refuse(NOT_STARTED, too_few, strerror(errno));
 	survive(pair[0]);
 	survive(pair[1]);
 }
@@ -7331,17 +7133,6 @@ conclude(void)
 	let_front_go();
 }
 
-/* There is no server; the front ends with our status. */
-static noreturn void
-fail(const char *fmt)
-{
-	say(REFUSED, fmt, strerror(errno));
-	server.pid = 0;
-	self.status = NOT_STARTED;
-	conclude();
-	_exit(0);
-}
-
 /* The witness's life: nothing of the host's but its group. */
 static noreturn void
 bear_witness(int fd)
@@ -7414,9 +7205,16 @@ static void
 start_server(int errno_fd)
 {
 	name_process("ow-supervisor");	/* the server may look */
-	while ((server.pid = fork()) == -1)
-		if (!end_witness())
-			fail("the server can't be forked: %s");
+	while ((server.pid = fork()) == -1) {
+		if (end_witness())
+			continue;	/* one less: again */
+		say(REFUSED, "the server can't be forked: %s",
+		    strerror(errno));
+		server.pid = 0;
+		self.status = NOT_STARTED;	/* the front's, too */
+		conclude();
+		_exit(0);
+	}
 	if (server.pid == 0)
 		become_server(errno_fd, self.pid);
 	close(errno_fd);
@@ -7457,22 +7255,16 @@ supervise(void)
 	_exit(0);
 }
 
-/* May the front adopt, too?  Not if an exec'd shell left it children. */
-static bool
-may_adopt(void)
-{
-	siginfo_t si;
-
-	return opt.scope != SCOPE_PROCESS && waitid(P_ALL, 0, &si,
-	    WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == -1 &&
-	    errno == ECHILD && adopt_orphans() == 0;
-}
-
 static void
 start_supervisor(int pair[2])
 {
+	siginfo_t si;
+
 	self.front = self.pid;
-	self.adopts = self.front_adopts = may_adopt();
+	/* Not if an exec'd shell left us children. */
+	self.adopts = self.front_adopts = opt.scope != SCOPE_PROCESS &&
+	    waitid(P_ALL, 0, &si, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) ==
+	    -1 && errno == ECHILD && adopt_orphans() == 0;
 	will = mmap(NULL, sizeof(*will), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	self.supervisor = will == MAP_FAILED ? -1 : fork();
@@ -7486,8 +7278,7 @@ start_supervisor(int pair[2])
 	self.phase = RUNNING;
 	for (int i = 0; i < n_owners; i++)
 		close(owners[i].fd);	/* the supervisor's */
-	if (share.listen_fd != -1)
-		close(share.listen_fd);
+	close(share.listen_fd);
 	share.listen_fd = -1;
 	drop_inherited();
 	release_signals();

@@ -141,7 +141,7 @@ found() {
 	start owner -r -l reaper ./my-editor -s -x 0 -a 150 "$OW" -n my-editor -- touch started
 	finish "$PID"
 	assert_lines reaper '^adopted [0-9]+ ended 124$' 1
-	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called my-editor: not started \\(there are, nearest first: $PID owner, " 1
+	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called my-editor: not started \\(the parent is $PID \\(owner\\)\\)\$" 1
 	[ ! -e started ]
 }
 
@@ -309,7 +309,7 @@ found() {
 	for name in unique-ow touch my-editor ow-supervisor; do
 		ow -n $name -- touch started
 		expect_status 124
-		expect_said_match "^ownerwrap\[touch\]: no ancestor is called $name: not started \(there are, nearest first: "
+		expect_said_match "^ownerwrap\[touch\]: no ancestor is called $name: not started \(the parent is "
 		[ ! -e started ]
 	done
 }
@@ -409,11 +409,11 @@ behind() {
 
 # --- none -----------------------------------------------------------------------
 
-@test "owner-name: none: 124, and the chain, nearest first" {
+@test "owner-name: none: 124, and the parent" {
 	named my-editor npx
 	start ./my-editor -l editor ./npx -l host "$OW" -n emacs -- touch started
 	not_started 124
-	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs: not started \\(there are, nearest first: $(pid_in host owner) npx, $PID my-editor, [0-9]+ .*\\)\$" 1
+	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs: not started \\(the parent is $(pid_in host owner) \\(npx\\)\\)\$" 1
 	assert_lines "$ERR" . 1
 }
 
@@ -421,7 +421,7 @@ behind() {
 	named my-editor
 	start ./my-editor -l host "$OW" -n emacs -n nvim --any -n code -- touch started
 	not_started 124
-	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs or nvim or code: not started \\(there are, nearest first: $PID my-editor, [0-9]+ .*\\)\$" 1
+	assert_lines "$ERR" "^ownerwrap\\[touch\\]: no ancestor is called emacs or nvim or code: not started \\(the parent is $PID \\(my-editor\\)\\)\$" 1
 	assert_lines "$ERR" . 1
 }
 
@@ -431,7 +431,7 @@ behind() {
 	start ./my-editor "${PIDNS[@]}" ./inside "$OW" -n my-editor -- touch started
 	finish "$PID"
 	expect_status 124
-	assert_equal "$(cat "$ERR")" 'ownerwrap[touch]: no ancestor is called my-editor: not started (there are, nearest first: 1 inside)'
+	assert_equal "$(cat "$ERR")" 'ownerwrap[touch]: no ancestor is called my-editor: not started (the parent is 1 (inside))'
 	[ ! -e started ]
 }
 
