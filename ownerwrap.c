@@ -1708,10 +1708,7 @@ label_of(pid_t pid, char buf[64])
 /* 5 values: durations, signals, pids                                       */
 /* ======================================================================== */
 
-/*
- * Milliseconds; a part of one counts as one, so that 0 is always meant.  0.999:
- * 0.007 is no more than 7 of them, whatever the last bit of a double says.
- */
+/* Milliseconds; a part of one counts as one, so that 0 is always meant. */
 static bool
 parse_duration(const char *s, int64_t *ms)
 {
@@ -1719,17 +1716,27 @@ parse_duration(const char *s, int64_t *ms)
 		{ "", 1000 }, { "s", 1000 }, { "ms", 1 },
 		{ "m", 60000 }, { "h", 3600000 }
 	};
-	const char *digits_end = s + strspn(s, "0123456789.");
-	char *end;
-	double value = strtod(s, &end);	/* knows 1e3, 0x1p2, inf, too */
+	int64_t whole = 0, part = 0, scale = 1, rest = 0;
+	const char *at = s;
 
-	if (!isdigit((unsigned char)*s) || end != digits_end ||
-	    end[-1] == '.' || value > 1e10)
+	while (isdigit((unsigned char)*at) && whole < INT32_MAX)
+		whole = whole * 10 + (*at++ - '0');
+	if (at == s || isdigit((unsigned char)*at))
 		return false;
+	if (*at == '.') {
+		if (!isdigit((unsigned char)*++at))
+			return false;
+		for (; isdigit((unsigned char)*at); at++)
+			if (scale < 1000000) {
+				part = part * 10 + (*at - '0');
+				scale *= 10;
+			} else
+				rest |= *at != '0';
+	}
 	for (size_t i = 0; i < COUNT(units); i++)
-		if (strcmp(end, units[i].name) == 0) {
-			*ms = (int64_t)(value * (double)units[i].ms + 0.999);
-			*ms += *ms == 0 && value > 0;
+		if (strcmp(at, units[i].name) == 0) {
+			*ms = whole * units[i].ms +
+			    (part * units[i].ms + rest + scale - 1) / scale;
 			return true;
 		}
 	return false;
