@@ -427,7 +427,7 @@ list_add(struct list *l, size_t size)
  * Orphans		adopt_orphans, die_with_parent, kernel_told, tree_gone
  * Process table	proc_usable, proc_stat, proc_args, proc_list,
  *			proc_leader, proc_below, proc_age_ms, proc_moved,
- *			proc_user, proc_is_service, proc_resident_kib
+ *			proc_user, proc_is_service
  * Sockets		socket_rows, socket_inodes, peer_of
  * Signals		open_signals, catch_signals, own_signals, read_signals,
  *			hold_signals, release_signals, restore_signals,
@@ -579,18 +579,6 @@ proc_leader(pid_t pid)
 	if (proc_read(pid, "status", buf, sizeof(buf)) > 0)
 		line = strstr(buf, "\nTgid:");
 	return line == NULL ? pid : atoi(line + 6);
-}
-
-static int64_t
-proc_resident_kib(pid_t pid)
-{
-	char buf[128], *at;
-	int64_t pages = 0;
-
-	if (proc_read(pid, "statm", buf, sizeof(buf)) > 0 &&
-	    (at = strchr(buf, ' ')) != NULL)
-		pages = strtoll(at + 1, NULL, 10);
-	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 /* Whose it is, as pidfd_open(2) has it in fdinfo; 0 = not known. */
@@ -4283,13 +4271,11 @@ find_orphans(bool list)
 		make_harmless(args, (int)strlen(args));
 		age(proc_age_ms(p->ticks), up);
 		if (list && n == 0)
-			printf("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE",
-			    "RSS", "COMMAND");
+			printf("    PID    PPID     AGE COMMAND\n");
 		n++;
 		if (list)
-			printf("%7d %7d %7s %8jd %s\n", (int)p->pid,
-			    (int)p->ppid, up + strlen("up "),
-			    (intmax_t)proc_resident_kib(p->pid), args);
+			printf("%7d %7d %7s %s\n", (int)p->pid, (int)p->ppid,
+			    up + strlen("up "), args);
 		else
 			say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: "
 			    "kill %d", (int)p->pid, args, up, (int)p->pid);
