@@ -2226,26 +2226,22 @@ holds_other_end(int fd, const struct stat *st)
 	return false;
 }
 
-/* Is fd connected, or was it?  A reset one has no peer, but still a port. */
+/* Is fd connected, and does the system tell when the peer has closed it? */
 static bool
-is_connection(int fd, bool *tcp)
+is_connection(int fd, short *events)
 {
-	struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
-	socklen_t len = sizeof(name), size = sizeof(int);
-	int type = 0, listens = 0;
+	struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(peer), size = sizeof(int);
+	int type = 0;
+	bool tcp;
 
 	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
-	getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
-	if (getsockname(fd, (struct sockaddr *)&name, &len) == -1 ||
-	    listens || (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+	if ((type != SOCK_STREAM && type != SOCK_SEQPACKET) ||
+	    getpeername(fd, (struct sockaddr *)&peer, &len) == -1)
 		return false;
-	*tcp = name.ss_family == AF_INET || name.ss_family == AF_INET6;
-	len = sizeof(name);
-	if (getpeername(fd, (struct sockaddr *)&name, &len) == 0)
-		return true;
-	len = sizeof(name);
-	return *tcp && getsockname(fd, (struct sockaddr *)&name, &len) == 0 &&
-	    ((struct sockaddr_in *)&name)->sin_port != 0;
+	tcp = peer.ss_family == AF_INET || peer.ss_family == AF_INET6;
+	*events = tcp ? PEER_CLOSED : 0;
+	return !tcp || PEER_CLOSED != 0;
 }
 
 /*
@@ -2256,7 +2252,6 @@ static const char *
 owner_kind(int fd, short *events)
 {
 	struct stat st;
-	bool tcp;
 
 	*events = 0;
 	if (fstat(fd, &st) == -1)
@@ -2264,13 +2259,8 @@ owner_kind(int fd, short *events)
 	if (S_ISFIFO(st.st_mode))
 		return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR ||
 		    holds_other_end(fd, &st) ? NULL : "pipe";
-	if (S_ISSOCK(st.st_mode)) {
-		if (!is_connection(fd, &tcp) || (tcp && PEER_CLOSED == 0))
-			return NULL;
-		if (tcp)
-			*events = PEER_CLOSED;
-		return "socket";
-	}
+	if (S_ISSOCK(st.st_mode))
+		return is_connection(fd, events) ? "socket" : NULL;
 	if (isatty(fd) || errno == EIO)		/* EIO: it has hung up */
 		return "terminal";
 	if (!is_exit_fd(fd))
