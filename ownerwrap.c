@@ -5898,19 +5898,6 @@ greet(const struct owner *o)
 	tell_hold(o->fd, "server %d %s\n", (int)server.pid, share.command);
 }
 
-/* 4713 (ownerwrap, of 4711 nvim): it is the parent that says most. */
-static const char *
-holder_label(pid_t pid, char buf[64])
-{
-	struct proc p, parent;
-
-	if (proc_stat(pid, &p) == -1 || proc_stat(p.ppid, &parent) == -1)
-		return label_of(pid, buf);
-	snprintf(buf, 64, "%d (%s, of %d %s)", (int)pid, p.name,
-	    (int)parent.pid, parent.name);
-	return buf;
-}
-
 /* One more hold, or it is closed: another user's, no memory. */
 static void
 add_hold(int fd)
@@ -5930,8 +5917,7 @@ add_hold(int fd)
 	o->kind = &by_fd;
 	o->number = o->fd = fd;
 	o->events = 0;		/* what comes in is not read */
-	if (opt.log_fd != -1)
-		say(VERBOSE, "%s attached", holder_label(pid, who));
+	say(VERBOSE, "%s attached", label_of(pid, who));
 	if (self.phase != STARTING && share.error == 0)
 		greet(o);
 }
