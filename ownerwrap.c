@@ -209,9 +209,8 @@ struct owner {
 	bool pinned;		/* START was given: the ticks must be these */
 	bool gone;
 	int64_t gone_ms;	/* when that was seen, or 0 */
-	bool draining;		/* FD 0 hung up, the server still reads it */
-	int unread;		/* bytes, at the last look */
-	int64_t unread_ms;	/* since when they are so many */
+	int unread;		/* bytes in FD 0 behind its hang-up */
+	int64_t unread_ms;	/* since when they are so many, or 0 */
 	char name[NAME_SIZE];	/* the descriptor's kind */
 };
 
@@ -400,7 +399,7 @@ extern char **environ;
 static struct owner *owners;
 static const char *owner_names[OWNERS_MAX];
 static int n_names;
-static int n_owners, owners_room;
+static int n_owners;
 static struct pollfd *polls;
 
 /* A new element of zeros at the end of l, NULL and errno if no memory. */
@@ -2105,9 +2104,8 @@ hung_up(struct owner *o)
 	if (o->number != STDIN_FILENO || opt.share != NULL ||
 	    ioctl(o->fd, FIONREAD, &unread) == -1 || unread == 0)
 		return true;
-	if (!o->draining || unread < o->unread)
+	if (o->unread_ms == 0 || unread < o->unread)
 		o->unread_ms = now_ms();
-	o->draining = true;
 	o->unread = unread;
 	return now_ms() - o->unread_ms >= DRAIN_MS;
 }
@@ -2135,39 +2133,29 @@ owner_gone(struct owner *o)
 	    o->kind->gone(o);
 }
 
-/* ENOSYS, EPERM (seccomp), EMFILE: polled instead.  Only ESRCH is "gone". */
+/*
+ * No descriptor (ENOSYS, EPERM from seccomp, EMFILE): polled instead.  START is
+ * compared behind the open one.
+ */
 static void
 owner_open(struct owner *o)
 {
-	o->fd = -1;
-	if (!opt.poll && EXIT_INHERITED &&
-	    (o->fd = exit_open(o->pid)) == -1 && errno == ESRCH)
-		o->gone = true;
-	else if (o->fd != -1 && !o->pinned)
-		o->gone = fd_fired(o->fd);
-	else	/* identity first: read behind the open descriptor */
-		o->gone = gone_by_number(o) ||
-		    (o->fd != -1 && fd_fired(o->fd));
-	survive(o->fd);
+	o->fd = opt.poll || !EXIT_INHERITED ? -1 : survive(exit_open(o->pid));
+	o->gone = ((o->fd == -1 || o->pinned) && gone_by_number(o)) ||
+	    fd_fired(o->fd);
 }
 
-/* Room for more, and for what poll() needs for them; false: no memory. */
+/* Room for one more, and for what poll() needs for all; false: no memory. */
 static bool
 more_room(void)
 {
-	int room = owners_room == 0 ? 4 : 2 * owners_room;
-	struct owner *o = realloc(owners, (size_t)room * sizeof(*o));
-	struct pollfd *p;
+	size_t n = (size_t)n_owners + 1;
+	struct owner *o = realloc(owners, n * sizeof(*o));
+	struct pollfd *p = realloc(polls, (5 + n) * sizeof(*p));
 
-	if (o == NULL)
-		return false;
-	owners = o;
-	p = realloc(polls, (5 + (size_t)room) * sizeof(*p));
-	if (p == NULL)
-		return false;
-	polls = p;
-	owners_room = room;
-	return true;
+	owners = o == NULL ? owners : o;
+	polls = p == NULL ? polls : p;
+	return o != NULL && p != NULL;
 }
 
 static struct owner *
@@ -2175,8 +2163,7 @@ owner_new(void)
 {
 	struct owner *o;
 
-	if ((n_owners == OWNERS_MAX && self.role != SUPERVISOR) ||
-	    (n_owners == owners_room && !more_room()))
+	if ((n_owners == OWNERS_MAX && self.role != SUPERVISOR) || !more_room())
 		return NULL;
 	o = &owners[n_owners++];
 	memset(o, 0, sizeof(*o));
@@ -6408,7 +6395,8 @@ on_server_fd(short revents)
 static bool
 is_notified(const struct owner *o)
 {
-	return o->fd != -1 && !o->draining && (!o->kind->by_fd || !opt.poll);
+	return o->fd != -1 && o->unread_ms == 0 &&
+	    (!o->kind->by_fd || !opt.poll);
 }
 
 /* Who must be looked at: no exit descriptor, and not gone for good. */
