@@ -2051,6 +2051,12 @@ is_dead(const struct proc *p)
 }
 
 static bool
+is_supervisor(const struct proc *p)
+{
+	return strcmp(p->name, "ow-supervisor") == 0;
+}
+
+static bool
 fd_fired(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -2464,28 +2470,35 @@ is_called(const struct proc *p, const char *name)
 }
 
 /*
- * --owner-name: the nearest ancestor called name.  Its start time is read with
- * its name, and looked at again behind its exit descriptor.  A parent is never
+ * From p to its parent; false: there is none to be seen.  A parent is never
  * younger than its child: a number that is was recycled, the chain is broken.
+ */
+static bool
+step_up(struct proc *p)
+{
+	uint64_t youngest = p->ticks;
+
+	return p->ppid != 0 && proc_stat(p->ppid, p) == 0 &&
+	    p->ticks <= youngest;
+}
+
+/*
+ * --owner-name: the nearest ancestor called name.  Its start time is read with
+ * its name, and looked at again behind its exit descriptor.
  */
 static bool
 own_by_name(const char *name)
 {
-	pid_t pid = getppid();
-	uint64_t youngest = UINT64_MAX;
-	struct proc p;
+	struct proc p = { .ppid = getppid(), .ticks = UINT64_MAX };
+	struct owner *o;
 
-	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0 &&
-	    p.ticks <= youngest; i++) {
-		if (is_called(&p, name)) {
-			struct owner *o = owner_add(pid, p.ticks);
-
-			if (o != NULL && o->fd == -1)
-				owner_open(o);
-			return o != NULL;
-		}
-		youngest = p.ticks;
-		pid = p.ppid;
+	for (int i = 0; i < CHAIN_MAX && step_up(&p); i++) {
+		if (!is_called(&p, name))
+			continue;
+		o = owner_add(p.pid, p.ticks);
+		if (o != NULL && o->fd == -1)
+			owner_open(o);
+		return o != NULL;
 	}
 	return false;
 }
@@ -2544,7 +2557,7 @@ was_adopted(pid_t child, pid_t parent)
 	pid_t own = getsid(child), other = getsid(parent);
 	struct proc p;
 
-	if (proc_stat(parent, &p) == 0 && strcmp(p.name, "ow-supervisor") == 0)
+	if (proc_stat(parent, &p) == 0 && is_supervisor(&p))
 		other = getsid(p.ppid);
 	return own != -1 && other != -1 && own != child && own != other;
 }
@@ -2856,7 +2869,7 @@ mark_tree(struct list *t)
 
 		for (top = p; top != NULL && top->pid != self.pid &&
 		    !top->known && steps++ < t->n; top = find(t, top->ppid))
-			if (strcmp(top->name, "ow-supervisor") == 0)
+			if (is_supervisor(top))
 				wrap = top;
 		inside = top != NULL &&
 		    (top->pid == self.pid || top->in_tree);
@@ -2874,12 +2887,6 @@ mark_tree(struct list *t)
 				wrap = NULL;
 		}
 	}
-}
-
-static bool
-is_supervisor(const struct proc *p)
-{
-	return strcmp(p->name, "ow-supervisor") == 0;
 }
 
 /* Another ownerwrap's, by its supervisor's title; 0 = not known. */
@@ -3998,14 +4005,11 @@ is_newer(pid_t pid, int byte)
 static bool
 is_above_us(pid_t pid)
 {
-	struct proc p = { .ppid = getppid() };
+	struct proc p = { .ppid = getppid(), .ticks = UINT64_MAX };
 
-	for (int i = 0; i < CHAIN_MAX && p.ppid > 1; i++)
-		if (p.ppid == pid)
-			return true;
-		else if (proc_stat(p.ppid, &p) == -1)
-			break;
-	return false;
+	while (p.ppid != pid && step_up(&p))
+		continue;
+	return p.ppid == pid;
 }
 
 /*
@@ -4178,28 +4182,27 @@ is_manager(const struct proc *p)
 static bool
 is_wrapped(const struct list *t, const struct proc *p)
 {
-	static const char name[] = "ow-supervisor";
 	const struct proc *us = find(t, self.role == SUPERVISOR ? self.front :
 	    self.pid);
+	struct proc up = *p;
 
 	if (us != NULL && strcmp(p->name, us->name) == 0)
 		return true;	/* a front that holds a shared server */
 	for (size_t i = 0; i < t->n; i++)
-		if (row(t, i)->ppid == p->pid &&
-		    strcmp(row(t, i)->name, name) == 0)
+		if (row(t, i)->ppid == p->pid && is_supervisor(row(t, i)))
 			return true;
-	for (int i = 0; i < CHAIN_MAX && p != NULL; i++, p = find(t, p->ppid))
-		if (strcmp(p->name, name) == 0)
-			return true;
-	return false;
+	while (!is_supervisor(&up))
+		if (!step_up(&up))
+			return false;
+	return true;
 }
 
 static bool
-has_named_ancestor(const struct list *t, const struct proc *p)
+has_named_ancestor(struct proc p)
 {
-	for (int i = 0; i < CHAIN_MAX && (p = find(t, p->ppid)) != NULL; i++)
-		for (int j = 0; j < n_names; j++)
-			if (is_called(p, owner_names[j]))
+	while (step_up(&p))
+		for (int i = 0; i < n_names; i++)
+			if (is_called(&p, owner_names[i]))
 				return true;
 	return false;
 }
@@ -4225,7 +4228,7 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
 	    (p->sid == p->pid && proc_is_service(p->pid)))
 		return false;
-	return n_names > 0 ? !has_named_ancestor(t, p) :
+	return n_names > 0 ? !has_named_ancestor(*p) :
 	    p->ppid == 1 || (parent != NULL && is_manager(parent));
 }
 
