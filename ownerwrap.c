@@ -2077,10 +2077,10 @@ gone_by_number(struct owner *o)
 
 	if (proc_stat(o->pid, &p) == -1)	/* or no descriptor for it */
 		return kill(o->pid, 0) == -1 && errno == ESRCH;
-	if (o->ticks == 0) {
+	if (o->ticks == 0)
 		o->ticks = p.ticks;
+	if (o->ticks == p.ticks && o->name[0] == '\0')
 		memcpy(o->name, p.name, NAME_SIZE);
-	}
 	return p.ticks != o->ticks || is_dead(&p);
 }
 
@@ -2676,27 +2676,23 @@ orphaned(void)
 static void
 name_owners(void)
 {
-	struct proc p;
-
 	for (int i = 0; i < n_owners; i++)
-		if (owners[i].name[0] == '\0' &&
-		    proc_stat(owners[i].pid, &p) == 0) {
-			if (owners[i].ticks == 0)
-				owners[i].ticks = p.ticks;
-			if (owners[i].ticks == p.ticks)
-				memcpy(owners[i].name, p.name, NAME_SIZE);
-		}
+		if (owners[i].name[0] == '\0')
+			gone_by_number(&owners[i]);
 }
 
-/* 4711 (nvim, up 2h03m), 4711, or fd 0 (pipe) */
+/* 4711 (nvim, up 2h03m), 4711, or fd 0 (pipe); brief: 4711(nvim), fd0(pipe) */
 static const char *
-owner_label(const struct owner *o, char buf[64])
+owner_label(const struct owner *o, bool brief, char buf[64])
 {
 	int64_t since = o->gone_ms == 0 ? 0 : now_ms() - o->gone_ms;
 	char up[32];
 
 	if (o->kind->by_fd)
-		snprintf(buf, 64, "fd %d (%s)", o->number, o->name);
+		snprintf(buf, 64, brief ? "fd%d(%s)" : "fd %d (%s)", o->number,
+		    o->name);
+	else if (brief)
+		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
 	else if (o->ticks != 0 && o->name[0] != '\0')
 		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
 		    age(proc_age_ms(o->ticks) - since, up));
@@ -2705,19 +2701,8 @@ owner_label(const struct owner *o, char buf[64])
 	return buf;
 }
 
-/* 4711(nvim), for the title */
-static const char *
-owner_short(const struct owner *o, char buf[64])
-{
-	if (o->kind->by_fd)
-		snprintf(buf, 64, "fd%d(%s)", o->number, o->name);
-	else
-		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
-	return buf;
-}
-
 enum owner_list {
-	OWNERS_SHORT,	/* all, "4711(nvim),4712(x)" */
+	OWNERS_BRIEF,	/* all, for the title: "4711(nvim),4712(x)" */
 	OWNERS_ALL,	/* all, "4711 (nvim, up 2h03m), 4712 (x, up 3s)" */
 	OWNERS_GONE,	/* the same of those gone */
 	OWNERS_ALIVE	/* and of the others */
@@ -2737,10 +2722,8 @@ list_owners(char *buf, size_t size, enum owner_list which)
 		if ((which == OWNERS_GONE && !o->gone) ||
 		    (which == OWNERS_ALIVE && o->gone))
 			continue;
-		if (which == OWNERS_SHORT)
-			add_word(buf, size, ",", owner_short(o, who));
-		else
-			add_word(buf, size, ", ", owner_label(o, who));
+		add_word(buf, size, which == OWNERS_BRIEF ? "," : ", ",
+		    owner_label(o, which == OWNERS_BRIEF, who));
 		n++;
 	}
 	return n;
@@ -4563,7 +4546,7 @@ leave_front(void)
 			    (size_t)(n_owners - 1) * sizeof(owners[0]));
 		}
 		owners[0].kind = &by_number;
-		list_owners(list, sizeof(list), OWNERS_SHORT);
+		list_owners(list, sizeof(list), OWNERS_BRIEF);
 		set_title(list);
 	}
 	leave_stderr();
@@ -5431,7 +5414,7 @@ on_started(void)
 	if (opt.find_orphans)		/* the title overwrites names */
 		find_orphans(false);
 	name_owners();
-	list_owners(list, sizeof(list), OWNERS_SHORT);
+	list_owners(list, sizeof(list), OWNERS_BRIEF);
 	set_title(list);
 	send_note(witness.fd, &(struct note){ .kind = NOTE_STARTED });
 	if (self.phase == STARTING)
