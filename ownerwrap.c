@@ -125,7 +125,6 @@
 #define NO_STATUS	(-1)
 
 #define FOREVER		INT64_C(-1)
-#define FNV_BASIS	UINT64_C(0xcbf29ce484222325)
 #define OWNERS_MAX	64	/* that can be named */
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
@@ -1945,16 +1944,6 @@ word_index(const char *value, const char *const *words, size_t n)
 	return -1;
 }
 
-/* FNV-1a, of one piece after another. */
-static uint64_t
-hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) *
-		    UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* ======================================================================== */
 /* 6 signals and notes                                                      */
 /* ======================================================================== */
@@ -2335,19 +2324,16 @@ struct guise {			/* what a command line says of a process */
 	bool reads;		/* -s or -i, or nothing: a shell reads it */
 };
 
-/* Is word in list, but for such a suffix (or "static")? */
+/* Is word in list, but for a suffix of these characters? */
 static bool
 is_listed(const char *list, const char *word, size_t len, const char *suffix)
 {
-	size_t n, rest;
+	size_t n;
 
 	for (; *list != '\0'; list += n + (list[n] == ' ')) {
 		n = strcspn(list, " ");
-		if (n > len || strncasecmp(list, word, n) != 0)
-			continue;
-		rest = len - n - strspn(word + n, suffix);
-		if (rest == 0 || (suffix[0] != '\0' && rest == 6 &&
-		    strncmp(word + len - rest, "static", rest) == 0))
+		if (n <= len && strncasecmp(list, word, n) == 0 &&
+		    n + strspn(word + n, suffix) >= len)
 			return true;
 	}
 	return false;
@@ -2362,6 +2348,8 @@ program_called(const char *title)
 	while (name > title && name[-1] != '/')
 		name--;
 	name += *name == '-';	/* a login shell */
+	if (end - name > 7 && strncmp(end - 7, "-static", 7) == 0)
+		end -= 7;
 	for (size_t i = 0; name < end && i < COUNT(programs); i++)
 		if (is_listed(programs[i].names, name, (size_t)(end - name),
 		    programs[i].kind == LAUNCHER ? "" : "-.0123456789"))
@@ -2562,16 +2550,6 @@ was_adopted(pid_t child, pid_t parent)
 	return own != -1 && other != -1 && own != child && own != other;
 }
 
-static void
-refuse_adopter(pid_t pid)
-{
-	char who[64];
-
-	refuse(NO_OWNER, "the owner is gone, %s adopted what it left: "
-	    "not started (name an owner: --owner-pid PID)",
-	    label_of(pid, who));
-}
-
 /*
  * One more owner, the parent of child.  Opened first and the child's parent
  * asked again then, so that a number recycled in between is noticed.  Who is
@@ -2581,16 +2559,16 @@ static pid_t
 open_link(pid_t child, pid_t parent)
 {
 	struct owner *o = owner_add(parent, 0);
-	pid_t again = getppid();
 	struct proc p;
+	pid_t again;
 
 	if (o == NULL)		/* no memory: the others will do */
 		return -1;
 	if (child == self.pid)
 		o->kind = &by_parent;
 	owner_open(o);
-	if (child != self.pid)
-		again = proc_stat(child, &p) == 0 ? p.ppid : parent;
+	again = child == self.pid ? getppid() :
+	    proc_stat(child, &p) == 0 ? p.ppid : parent;
 	if (again == parent && !o->gone)
 		return -1;
 	if (o->fd != -1)
@@ -2635,6 +2613,7 @@ default_owner(void)
 	bool stands = false;	/* child may be the last of the chain */
 	struct sigaction hup;
 	struct proc p;
+	char who[64];
 
 	sigaction(SIGHUP, NULL, &hup);
 	while (n_owners < CHAIN_MAX && parent != 0) {
@@ -2645,7 +2624,9 @@ default_owner(void)
 		again = was_adopted(child, parent) ? parent :
 		    open_link(child, parent);
 		if (again != -1 && !stands)
-			refuse_adopter(again);
+			refuse(NO_OWNER, "the owner is gone, %s adopted what "
+			    "it left: not started (name an owner: --owner-pid "
+			    "PID)", label_of(again, who));
 		if (again != -1 || link < WAITS ||
 		    proc_stat(parent, &p) == -1)
 			break;
@@ -2678,7 +2659,7 @@ name_owners(void)
 {
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].name[0] == '\0')
-			gone_by_number(&owners[i]);
+			gone_by_number(&owners[i]);	/* reads it */
 }
 
 /* 4711 (nvim, up 2h03m), 4711, or fd 0 (pipe); brief: 4711(nvim), fd0(pipe) */
@@ -4062,6 +4043,7 @@ hash_owners(void)
 
 	for (int i = has_parent() ? n_owners - 1 : 0; i < n_owners; i++) {
 		uint64_t id[4] = { (uint64_t)owners[i].pid, owners[i].ticks };
+		uint64_t hash = 0;
 		struct stat st;
 
 		if (owners[i].kind->by_fd && fstat(owners[i].fd, &st) == 0) {
@@ -4069,7 +4051,10 @@ hash_owners(void)
 			id[2] = (uint64_t)st.st_dev;
 			id[3] = (uint64_t)st.st_ino;
 		}
-		sum += hash_bytes(FNV_BASIS, id, sizeof(id));
+		for (size_t k = 0; k < COUNT(id); k++)	/* as in set_ends() */
+			hash = (hash ^ hash >> 32 ^ id[k]) *
+			    UINT64_C(0x9e3779b97f4a7c15);
+		sum += hash;
 	}
 	return sum;
 }
