@@ -365,10 +365,9 @@ static struct {		/* the supervisor's child in the host's group */
 } witness = { .fd = -1 };
 
 static struct {		/* --share */
-	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) -
-	    sizeof(".lock") + 1];
+	struct sockaddr_un address;
+	char *path;		/* in it, with room for the name of the lock */
 	char lock[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	struct sockaddr_un address;	/* path's */
 	int lock_fd;		/* the pair's, as long as it lives */
 	int listen_fd;		/* the supervisor's, while others may attach */
 	int hold;		/* a front's connection */
@@ -381,9 +380,8 @@ static struct {		/* --share */
 	bool doubted;		/* who listened last had no lock */
 	bool waits;		/* said so */
 	int64_t since_ms;	/* ... then */
-	char line[512];		/* of what it says: not yet whole */
-	size_t n;
-} share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
+} share = { .path = share.address.sun_path, .lock_fd = -1, .listen_fd = -1,
+	.hold = -1 };
 
 static char unique_path[PATH_MAX];
 
@@ -3901,17 +3899,6 @@ open_lock(const char *path, int create)
 	return fd;
 }
 
-/* Is the lock ours?  Both of a pair have it: who is forked inherits it. */
-static bool
-lock_file(int fd, const char *path)
-{
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return is_lock(fd, path);
-	if (errno != EWOULDBLOCK && errno != EINTR)
-		refuse(NOT_STARTED, "lock %s: %s", path, strerror(errno));
-	return false;
-}
-
 /* --- one server per owner ----------------------------------------------- */
 /*
  * The locks are on bytes, since the kernel tells who has one (fcntl(2),
@@ -5725,18 +5712,18 @@ supervisor_note(const struct note *n)
  * detached pair, the guard (a front without a host) and the supervisor, who
  * keep the lock for life: no two servers run at once.
  *
- * What the supervisor says, a line each: "server PID COMMAND" at once;
- * "exit STATUS", "signal NUMBER" or "failed ERRNO" at the end.
+ * What the supervisor says, a line each: "server PID COMMAND" at once; "ended
+ * STATUS" or "failed ERRNO" at the end.
  */
 
 /* Not what another has put in its place. */
 static bool
-is_this_socket(const char *path)
+is_this_socket(void)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && st.st_ino == share.inode.st_ino &&
-	    st.st_dev == share.inode.st_dev;
+	return lstat(share.path, &st) == 0 && st.st_dev == share.inode.st_dev &&
+	    st.st_ino == share.inode.st_ino;
 }
 
 static int
@@ -5774,15 +5761,19 @@ connect_share(void)
 
 /*
  * 1: the lock is ours, 0: another has it, -1: nobody has, and it was not made.
+ * Both of a pair have it: who is forked inherits it.
  */
 static int
 lock_share(bool make)
 {
 	int fd = open_lock(share.lock, make ? O_CREAT : 0);
+	bool locked = fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 
 	if (fd == -1)
 		return -1;
-	if (lock_file(fd, share.lock)) {
+	if (!locked && errno != EWOULDBLOCK && errno != EINTR)
+		refuse(NOT_STARTED, "lock %s: %s", share.lock, strerror(errno));
+	if (locked && is_lock(fd, share.lock)) {
 		share.lock_fd = survive(fd);
 		return 1;
 	}
@@ -5818,7 +5809,7 @@ close_door(void)
 {
 	if (share.listen_fd == -1)
 		return;
-	if (is_this_socket(share.path))
+	if (is_this_socket())
 		unlink(share.path);
 	close(share.listen_fd);
 	share.listen_fd = -1;
@@ -5827,33 +5818,27 @@ close_door(void)
 static void
 join_command(char *buf, size_t size)
 {
-	size_t at = 0;
-
 	buf[0] = '\0';
-	for (char **arg = opt.command; *arg != NULL && at < size; arg++)
-		at += (size_t)snprintf(buf + at, size - at, "%s%s",
-		    at == 0 ? "" : " ", *arg);
+	for (char **arg = opt.command; *arg != NULL; arg++)
+		add_word(buf, size, " ", *arg);
 	make_harmless(buf, (int)strlen(buf));
 }
 
-/* A line so short fits, or the peer does not read. */
-static void __attribute__((format(printf, 2, 3)))
-tell_hold(int fd, const char *fmt, ...)
+/* A line so short fits as a whole, or the peer does not read. */
+static void
+tell_hold(const struct owner *o, const char *line)
 {
-	char line[sizeof(share.line)];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	send(o->fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static void
 greet(const struct owner *o)
 {
-	tell_hold(o->fd, "server %d %s\n", (int)server.pid, share.command);
+	char line[sizeof(share.command) + 32];
+
+	snprintf(line, sizeof(line), "server %d %s\n", (int)server.pid,
+	    share.command);
+	tell_hold(o, line);
 }
 
 /* One more hold, or it is closed: another user's, no memory. */
@@ -5930,6 +5915,17 @@ drop_holds(void)
 		set_timer(T_TRY, 0);
 }
 
+/* Once they are gone they may be another's: then the lock is not ours. */
+static void
+unlink_share(void)
+{
+	if (!is_lock(share.lock_fd, share.lock))
+		return;
+	if (is_this_socket())
+		unlink(share.path);
+	unlink(share.lock);
+}
+
 /*
  * The last words to every front; socket and lock are gone before we are.  Where
  * the supervisor is killed after this, they are no longer the guard's.
@@ -5937,21 +5933,17 @@ drop_holds(void)
 static void
 end_share(void)
 {
-	int status = final_status();
+	char line[32];
 
 	if (share.lock_fd == -1 || self.role == FRONT)
 		return;
 	accept_all();
 	close_door();
-	if (is_lock(share.lock_fd, share.lock)) {
-		if (self.role == STANDIN && is_this_socket(share.path))
-			unlink(share.path);
-		unlink(share.lock);
-	}
+	unlink_share();
+	snprintf(line, sizeof(line), share.error != 0 ? "failed %d\n" :
+	    "ended %d\n", share.error != 0 ? share.error : final_status());
 	for (int i = 0; i < n_owners; i++)
-		tell_hold(owners[i].fd, share.error != 0 ? "failed %d\n" :
-		    status >= BY_SIGNAL ? "signal %d\n" : "exit %d\n",
-		    share.error != 0 ? share.error : status & ~BY_SIGNAL);
+		tell_hold(&owners[i], line);
 }
 
 /*
@@ -5963,12 +5955,8 @@ release_files(void)
 {
 	bool starts = self.role == HOLDER || self.supervisor <= 0;
 
-	if (share.lock_fd != -1 && starts) {
-		if (is_this_socket(share.path))
-			unlink(share.path);
-		if (is_lock(share.lock_fd, share.lock))
-			unlink(share.lock);
-	}
+	if (share.lock_fd != -1 && starts)
+		unlink_share();
 	if (unique.fd != -1 && self.role != HOLDER &&
 	    (self.role != FRONT || starts) &&	/* the supervisor's to do */
 	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
@@ -6047,35 +6035,24 @@ refuse_stranger(void)
 	refuse(NOT_STARTED, "%s: another program listens there", share.path);
 }
 
-/* A pair has the lock from before its socket to after its last connection. */
-static bool
-is_unlocked(void)
-{
-	int lock = lock_share(false);
-
-	if (lock == 1) {
-		close(share.lock_fd);
-		share.lock_fd = -1;
-	}
-	return lock != 0;
-}
-
-/* Who listens without the lock is no pair, or one that has just ended. */
+/*
+ * A pair has the lock from before its socket to after its last connection.  Who
+ * listens without it is no pair, or one that has just ended.
+ */
 static void
-on_connected(void)
+check_lock(void)
 {
-	struct pollfd p = { .fd = share.hold };
-	bool doubt = share.hold != -1 && is_unlocked();
+	bool doubt = lock_share(false) != 0;
 
-	if (doubt && (share.doubted || poll(&p, 1, 0) == 0))
+	if (doubt && share.doubted)
 		refuse_stranger();
-	if (doubt) {
-		close(share.hold);
-		share.hold = -1;
-	}
 	share.doubted = doubt;
-	if (share.hold == -1)
-		set_timer(T_TRY, TRY_MS);
+	if (!doubt)
+		return;
+	close(share.lock_fd);
+	close(share.hold);
+	share.lock_fd = share.hold = -1;
+	set_timer(T_TRY, TRY_MS);
 }
 
 /* T_TRY in a front: connect, or start, or wait for who does or stops. */
@@ -6089,9 +6066,12 @@ try_attach(void)
 	    st.st_uid != geteuid()))
 		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
 		    share.path);
-	share.hold = connect_share();
-	if (share.hold != -1 || errno == EAGAIN || errno == EINTR) {
-		on_connected();
+	if ((share.hold = connect_share()) != -1) {
+		check_lock();
+		return;
+	}
+	if (errno == EAGAIN || errno == EINTR) {
+		set_timer(T_TRY, TRY_MS);
 		return;
 	}
 	if (errno != ENOENT && errno != ECONNREFUSED)
@@ -6169,18 +6149,15 @@ on_shared_end(int status)
 	char how_long[32], how[32], name[16];
 	int64_t lived = passed_ms(share.since_ms);
 
-	if (status >= BY_SIGNAL)
-		snprintf(how, sizeof(how), "%s",
-		    signal_name(status - BY_SIGNAL, name));
-	else
-		snprintf(how, sizeof(how), "status %d", status);
+	snprintf(how, sizeof(how), "status %d", status);
 	if (share.started && !share.greeted)
 		refuse(NOT_STARTED, "the server can't be forked");
 	if (share.started && lived < STDIO_MS && status != NO_OWNER)
 		say(DEFAULT, "the shared server ended after %s (%s): what it "
-		    "says goes to --log%s", seconds(lived, how_long), how,
-		    status >= BY_SIGNAL ? "" :
-		    "; --share is not for stdio servers");
+		    "says goes to --log%s", seconds(lived, how_long),
+		    status < BY_SIGNAL ? how :
+		    signal_name(status - BY_SIGNAL, name), status < BY_SIGNAL ?
+		    "; --share is not for stdio servers" : "");
 	finish(status);
 }
 
@@ -6204,23 +6181,23 @@ on_share_line(const char *line)
 	if (sscanf(line, "server %d %n", &n, &at) == 1 && at > 0) {
 		if (!share.greeted)
 			on_greeting(n, line + at);
-	} else if (sscanf(line, "exit %d", &n) == 1)
-		on_shared_end(n & 255);
-	else if (sscanf(line, "signal %d", &n) == 1)
-		on_shared_end(BY_SIGNAL + (n & 127));
+	} else if (sscanf(line, "ended %d", &n) == 1)
+		on_shared_end(n & (2 * BY_SIGNAL - 1));
 	else if (sscanf(line, "failed %d", &n) == 1)
 		on_share_failed(n);
 	else
 		refuse_stranger();
 }
 
-/* What the supervisor says; its end without a word is one of both killed. */
+/*
+ * What the supervisor says, whole lines: each was sent as one piece, and there
+ * is room for all.  Its end without a word is one of both killed.
+ */
 static void
 on_share(void)
 {
-	ssize_t n = read(share.hold, share.line + share.n,
-	    sizeof(share.line) - 1 - share.n);
-	char *line = share.line, *end;
+	char text[1024];
+	ssize_t n = read(share.hold, text, sizeof(text) - 1);
 
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -6232,18 +6209,13 @@ on_share(void)
 			    "status", share.path);
 			exit(NOT_STARTED);
 		}
-		share.n = 0;		/* it was about to stop */
-		set_timer(T_TRY, TRY_MS);
+		set_timer(T_TRY, TRY_MS);	/* it was about to stop */
 		return;
 	}
-	share.n += (size_t)n;
-	share.line[share.n] = '\0';
-	for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-		*end = '\0';
+	text[n] = '\0';
+	for (char *line = strtok(text, "\n"); line != NULL;
+	    line = strtok(NULL, "\n"))
 		on_share_line(line);
-	}
-	share.n = share.n + (size_t)(share.line - line);
-	memmove(share.line, line, share.n + 1);
 }
 
 /* T_TRY: accept holds again; or, in a front: is it its turn? */
@@ -7301,10 +7273,10 @@ find_files(void)
 
 	atexit(release_files);
 	if (opt.share != NULL) {
-		find_path(opt.share, ".sock", share.path, sizeof(share.path));
+		find_path(opt.share, ".sock", share.path, sizeof(share.lock) -
+		    strlen(".lock"));
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 		share.address.sun_family = AF_UNIX;
-		strcpy(share.address.sun_path, share.path);
 	}
 	if (opt.unique == NULL)
 		return;
