@@ -1932,16 +1932,6 @@ base_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-/* The place of value in a list of words, or -1. */
-static int
-word_index(const char *value, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(value, words[i]) == 0)
-			return (int)i;
-	return -1;
-}
-
 /* ======================================================================== */
 /* 6 signals and notes                                                      */
 /* ======================================================================== */
@@ -3424,7 +3414,7 @@ static struct {			/* what the last look has found */
 	uint16_t udp;		/* a port that the tree has, or 0 */
 } found;
 
-/* All that is sorted here begins with its key. */
+/* All that is sorted here begins with its key, a number. */
 static int
 by_id(const void *a, const void *b)
 {
@@ -3440,17 +3430,12 @@ sort(struct list *l, size_t size)
 		qsort(l->at, l->n, size, by_id);
 }
 
-static const void *
-search(const struct list *l, uint64_t id, size_t size)
-{
-	return l->n == 0 ? NULL : bsearch(&id, l->at, l->n, size, by_id);
-}
-
+/* No socket has the inode 0. */
 static bool
 is_held(uint64_t inode)
 {
-	return inode != 0 &&
-	    search(&found.inodes, inode, sizeof(inode)) != NULL;
+	return found.inodes.n > 0 && bsearch(&inode, found.inodes.at,
+	    found.inodes.n, sizeof(inode), by_id) != NULL;
 }
 
 static bool
@@ -3506,14 +3491,6 @@ is_wanted(const struct sock *s)
 	return opt.n_ports == 0;
 }
 
-static bool
-has_gone(pid_t pid)
-{
-	struct proc p;
-
-	return proc_stat(pid, &p) == -1 ? errno == ESRCH : is_dead(&p);
-}
-
 /*
  * What the tree's processes hold.  0, or the pid of one that can't be looked
  * into; a leader that ended before its threads shows none.
@@ -3521,13 +3498,17 @@ has_gone(pid_t pid)
 static pid_t
 find_inodes(const struct list *t)
 {
+	struct proc again;
+
 	found.inodes.n = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct proc *p = row(t, i);
 
-		if (p->in_tree && !is_dead(p) && (p->state == 'Z' ||
-		    socket_inodes(p->pid, &found.inodes) == -1) &&
-		    !has_gone(p->pid))
+		if (!p->in_tree || is_dead(p) || (p->state != 'Z' &&
+		    socket_inodes(p->pid, &found.inodes) == 0))
+			continue;
+		if (proc_stat(p->pid, &again) == -1 ? errno != ESRCH :
+		    !is_dead(&again))
 			return p->pid;
 	}
 	sort(&found.inodes, sizeof(uint64_t));
@@ -3617,15 +3598,6 @@ say_connected(const char *who, const struct sock *s, char *buf, size_t size)
 		snprintf(buf, size, "%s is connected to port %d", who, s->port);
 }
 
-static bool
-say_doubt(pid_t pid, char *buf, size_t size)
-{
-	char who[64];
-
-	snprintf(buf, size, "%s can't be looked into", label_of(pid, who));
-	return true;
-}
-
 /* Asked once, at the start. */
 static int see_nothing(const struct sock *s) { (void)s; return 0; }
 
@@ -3674,7 +3646,9 @@ is_connected(char *why, size_t size)
 		s = find_connected(last, &doubt);
 	if (doubt != 0) {
 		last = 0;
-		return say_doubt(doubt, why, size);
+		snprintf(why, size, "%s can't be looked into",
+		    label_of(doubt, who));
+		return true;
 	}
 	if (s != NULL && s->id != last) {
 		if ((p = find_holder(s->peer)) != NULL)
@@ -3777,10 +3751,14 @@ is_idle(const struct list *t, char *seen, size_t size)
 	static bool was_open;
 	struct list swap = before;
 	pid_t doubt = find_sockets(t, true);
+	char who[64];
 	bool busy;
 
-	if (doubt != 0 || (doubt = measure(t, &now)) != 0)
-		return !say_doubt(doubt, seen, size);
+	if (doubt != 0 || (doubt = measure(t, &now)) != 0) {
+		snprintf(seen, size, "%s can't be looked into",
+		    label_of(doubt, who));
+		return false;
+	}
 	busy = say_change(&now, &before, seen, size) || was_open;
 	was_open = say_open(seen, size);
 	before = now;
@@ -3947,10 +3925,10 @@ is_newer(pid_t pid, int byte)
 {
 	struct proc us, it;
 
-	return proc_stat(self.pid, &us) == 0 && proc_stat(pid, &it) == 0 &&
-	    (byte == NEWEST_BYTE || proc_stat(it.ppid, &it) == 0) &&
-	    (it.ticks > us.ticks || (it.ticks == us.ticks &&
-	    it.pid > us.pid));
+	if (proc_stat(self.pid, &us) == -1 || proc_stat(pid, &it) == -1 ||
+	    (byte == SUPERVISOR_BYTE && !step_up(&it)))
+		return false;
+	return it.ticks == us.ticks ? it.pid > us.pid : it.ticks > us.ticks;
 }
 
 static bool
@@ -4006,13 +3984,10 @@ take_turn(void)
 {
 	if (unique.fd == -1)
 		unique.fd = survive(open_lock(unique_path, O_CREAT));
-	if (!unique.newest &&
-	    !(unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1))) {
-		ask_older(NEWEST_BYTE);
-		return false;
-	}
-	if (!lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
-		ask_older(SUPERVISOR_BYTE);
+	if (!unique.newest)
+		unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1);
+	if (!unique.newest || !lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
+		ask_older(unique.newest ? SUPERVISOR_BYTE : NEWEST_BYTE);
 		return false;
 	}
 	if (is_lock(unique.fd, unique_path))
@@ -4092,21 +4067,16 @@ static void
 sweep_one(const char *pattern)
 {
 	const char *base = base_name(pattern);
-	int len = (int)(base - pattern), n = 0;
-	char path[PATH_MAX] = ".";
+	char *path = base == pattern ? strdup(".") :
+	    strndup(pattern, (size_t)(base - pattern));
+	DIR *dir = path == NULL ? NULL : opendir(path);
 	struct dirent *e;
-	DIR *dir = NULL;
+	int n = 0;
 
-	errno = ENAMETOOLONG;
-	if (len > 0)
-		snprintf(path, sizeof(path), "%.*s", len, pattern);
-	if (len >= (int)sizeof(path) || (dir = opendir(path)) == NULL) {
-		if (errno != ENOENT)
-			say(DEFAULT, "--sweep %s: %s", pattern,
-			    strerror(errno));
-		return;
-	}
-	while ((e = readdir(dir)) != NULL) {
+	if (dir == NULL && errno != ENOENT)
+		say(DEFAULT, "--sweep %s: %s", pattern, strerror(errno));
+	free(path);
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
 		pid_t pid = pid_in_name(e->d_name, base);
 
 		if (pid == 0 || !is_stale(dirfd(dir), e->d_name, pid) ||
@@ -4116,10 +4086,11 @@ sweep_one(const char *pattern)
 		    (int)pid);
 		n++;
 	}
-	closedir(dir);
 	if (n > 0)
 		say(DEFAULT, "swept %d file%s: %s", n, n > 1 ? "s" : "",
 		    pattern);
+	if (dir != NULL)
+		closedir(dir);
 }
 
 /* --- who is left over --------------------------------------------------- */
@@ -4127,10 +4098,8 @@ sweep_one(const char *pattern)
 static bool
 is_manager(const struct proc *p)
 {
-	static const char *const names[] = { "systemd", "dinit", "launchd",
-	    "runsvdir", "s6-svscan", "openrc-user" };
-
-	return p->pid == 1 || word_index(p->name, names, COUNT(names)) != -1;
+	return is_listed("systemd dinit launchd runsvdir s6-svscan "
+	    "openrc-user", p->name, strlen(p->name), "");
 }
 
 /* Does an ownerwrap look after p?  It, or one above it, is one or has one. */
