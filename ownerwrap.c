@@ -3438,17 +3438,12 @@ is_held(uint64_t inode)
 	    found.inodes.n, sizeof(inode), by_id) != NULL;
 }
 
-static bool
-is_unix(const struct sock *s)
-{
-	return s->name[0] != '\0';
-}
+static bool is_unix(const struct sock *s) { return s->name[0] != '\0'; }
 
 static int
 see_listening(const struct sock *s)
 {
-	if (is_held(s->inode))
-		found.listens[s->port] = true;
+	found.listens[s->port] |= is_held(s->inode);
 	return 0;
 }
 
@@ -3616,13 +3611,6 @@ idle_usable(void)
 	    proc_moved(self.pid, &moved) == 0;
 }
 
-static const struct sock *
-find_connected(uint64_t last, pid_t *doubt)
-{
-	*doubt = find_sockets(&now_table, false);
-	return *doubt == 0 ? find_outsider(last, false) : NULL;
-}
-
 /*
  * Is somebody outside the tree connected to these ports, or to anything the
  * tree listens on?  why tells who: the last answer, "" if there is none, stays
@@ -3641,9 +3629,12 @@ is_connected(char *why, size_t size)
 
 	if (why[0] == '\0')
 		last = 0;
-	s = find_connected(last, &doubt);
-	if (s != NULL && s->id != last && snapshot() == 0)
-		s = find_connected(last, &doubt);
+	doubt = find_sockets(&now_table, false);
+	s = find_outsider(last, false);
+	if (doubt == 0 && s != NULL && s->id != last && snapshot() == 0) {
+		doubt = find_sockets(&now_table, false);
+		s = find_outsider(last, false);
+	}
 	if (doubt != 0) {
 		last = 0;
 		snprintf(why, size, "%s can't be looked into",
@@ -3657,10 +3648,8 @@ is_connected(char *why, size_t size)
 			snprintf(who, sizeof(who), "somebody");
 		say_connected(who, s, why, size);
 	}
-	if (s == NULL || (s->peer == 0 && s->local))
-		last = 0;	/* the other end is newer than our look */
-	else
-		last = s->id;
+	/* Local without a peer: the other end is newer than our look. */
+	last = s == NULL || (s->peer == 0 && s->local) ? 0 : s->id;
 	return s != NULL;
 }
 
@@ -3702,17 +3691,16 @@ static bool
 say_change(const struct list *now, const struct list *before, char *seen,
     size_t size)
 {
-	const struct proc *p = NULL;
 	const char *what = NULL;
+	const struct proc *p;
 	char who[64];
 
-	for (size_t i = 0; i < now->n && what == NULL; i++) {
-		p = row(now, i);
-		what = what_it_did(p, find(before, p->pid));
-	}
-	for (size_t i = 0; i < before->n && what == NULL; i++) {
-		p = row(before, i);
-		what = find(now, p->pid) == NULL ? "went" : NULL;
+	for (size_t i = 0; i < now->n + before->n && what == NULL; i++) {
+		bool lives = i < now->n;
+
+		p = lives ? row(now, i) : row(before, i - now->n);
+		what = lives ? what_it_did(p, find(before, p->pid)) :
+		    find(now, p->pid) == NULL ? "went" : NULL;
 	}
 	if (what != NULL)
 		snprintf(seen, size, "%s %s", label(p->pid, p->name, who),
@@ -3910,13 +3898,6 @@ locker_of(int byte)
 
 	return fcntl(unique.fd, F_GETLK, &l) == -1 || l.l_type == F_UNLCK ? 0 :
 	    l.l_pid > 0 ? l.l_pid : -1;
-}
-
-/* Is it the one that waits for our place? */
-static bool
-is_newest(pid_t pid)
-{
-	return unique.fd != -1 && pid == locker_of(NEWEST_BYTE);
 }
 
 /* Has the front that pid is, or that its parent is, begun after us? */
@@ -5033,7 +5014,7 @@ on_own(const struct note *n)
 {
 	if (!is_ending(n->signo) || is_of_tree(n->pid))
 		return;
-	if (is_newest(n->pid))
+	if (unique.fd != -1 && n->pid == locker_of(NEWEST_BYTE))
 		begin(REPLACED);
 	else if (keep(&own, n))
 		ask_later();
@@ -6008,24 +5989,24 @@ refuse_stranger(void)
  * A pair has the lock from before its socket to after its last connection.  Who
  * listens without it is no pair, or one that has just ended.
  */
-static void
-check_lock(void)
+static bool
+is_pair(void)
 {
 	bool doubt = lock_share(false) != 0;
 
 	if (doubt && share.doubted)
 		refuse_stranger();
 	share.doubted = doubt;
-	if (!doubt)
-		return;
-	close(share.lock_fd);
-	close(share.hold);
-	share.lock_fd = share.hold = -1;
-	set_timer(T_TRY, TRY_MS);
+	if (doubt) {
+		close(share.lock_fd);
+		close(share.hold);
+		share.lock_fd = share.hold = -1;
+	}
+	return !doubt;
 }
 
-/* T_TRY in a front: connect, or start, or wait for who does or stops. */
-static void
+/* Connect, or start; false: wait for who does or stops. */
+static bool
 try_attach(void)
 {
 	struct stat st;
@@ -6035,14 +6016,10 @@ try_attach(void)
 	    st.st_uid != geteuid()))
 		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
 		    share.path);
-	if ((share.hold = connect_share()) != -1) {
-		check_lock();
-		return;
-	}
-	if (errno == EAGAIN || errno == EINTR) {
-		set_timer(T_TRY, TRY_MS);
-		return;
-	}
+	if ((share.hold = connect_share()) != -1)
+		return is_pair();
+	if (errno == EAGAIN || errno == EINTR)
+		return false;
 	if (errno != ENOENT && errno != ECONNREFUSED)
 		refuse(NOT_STARTED, "socket %s: %s", share.path,
 		    strerror(errno));
@@ -6055,14 +6032,14 @@ try_attach(void)
 			say(VERBOSE, "%s: waiting for a server that starts or "
 			    "ends", share.path);
 		share.waits = true;
-		set_timer(T_TRY, TRY_MS);
-		return;
+		return false;
 	}
 	if (open_door() == -1)
 		refuse(NOT_STARTED, "socket %s: %s", share.path,
 		    strerror(errno));
 	if (start_pair(share_pair) == 1)
 		self.phase = OVER;	/* of this loop: main goes on */
+	return true;
 }
 
 /* The owners of a front are gone: a shared server may have others. */
@@ -6071,12 +6048,11 @@ leave_server(void)
 {
 	char gone[LINE_SIZE / 2];
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
+	bool shared = opt.share != NULL;
 
-	if (opt.share == NULL)
-		refuse(NO_OWNER, "owner%s %s %s gone: not started",
-		    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is");
-	say(ORPHANED, "owner%s %s %s gone; letting go of %s", n > 1 ? "s" : "",
-	    gone, n > 1 ? "are" : "is", share.path);
+	say(shared ? ORPHANED : REFUSED, "owner%s %s %s gone%s%s",
+	    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is",
+	    shared ? "; letting go of " : ": not started", share.path);
 	exit(NO_OWNER);
 }
 
@@ -6194,11 +6170,9 @@ on_try(void)
 	self.timer[T_TRY] = FOREVER;
 	if (self.role != HOLDER)
 		accept_holds();
-	else if (opt.share != NULL)
-		try_attach();
-	else if (!take_turn())
+	else if (!(opt.share != NULL ? try_attach() : take_turn()))
 		set_timer(T_TRY, TRY_MS);
-	else
+	else if (opt.share == NULL)
 		self.phase = OVER;	/* of this loop: main goes on */
 }
 
