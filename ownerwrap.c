@@ -375,11 +375,9 @@ static struct {		/* --share */
 	char command[256];	/* the server's */
 	struct rlimit limit;	/* of descriptors, as it was given to us */
 	int error;		/* the errno of the server's exec */
-	bool started;		/* this front has started the server */
-	bool greeted;		/* the supervisor has answered it */
+	int64_t since_ms;	/* this front has started the server, or 0 */
 	bool doubted;		/* who listened last had no lock */
 	bool waits;		/* said so */
-	int64_t since_ms;	/* ... then */
 } share = { .path = share.address.sun_path, .lock_fd = -1, .listen_fd = -1,
 	.hold = -1 };
 
@@ -2576,16 +2574,15 @@ say_lasting(pid_t pid)
 	    "tini dumb-init catatonit";
 	char who[64];
 	struct proc p;
-	bool known = proc_stat(pid, &p) == 0;
 
-	if (known && (pid == 1 || p.ppid == 1) &&
+	if (proc_stat(pid, &p) == 0 && (pid == 1 || p.ppid == 1) &&
 	    is_listed(managers, p.name, strlen(p.name), ""))
 		say(DEFAULT, "owner %s outlives every editor: name one with "
 		    "--owner-pid", label(pid, p.name, who));
 	else if (pid == 1)
 		say(VERBOSE, "owner %s is the first process: if it outlives "
 		    "the editor, name one with --owner-pid",
-		    label(pid, known ? p.name : "", who));
+		    label_of(pid, who));
 }
 
 /*
@@ -3940,13 +3937,12 @@ ask_older(int byte)
 	if (pid == -1)
 		refuse(NOT_STARTED, "%s: held by a process that is not visible "
 		    "from here", unique_path);
+	label_of(pid, who);	/* once told it may be gone */
 	if (is_above_us(pid))
 		refuse(NOT_STARTED, "%s: held by %s, below which this one was "
-		    "started", unique_path, label_of(pid, who));
+		    "started", unique_path, who);
 	if (is_newer(pid, byte))
-		refuse(NOT_STARTED, "%s: %s is newer", unique_path,
-		    label_of(pid, who));
-	label_of(pid, who);	/* once told it may be gone */
+		refuse(NOT_STARTED, "%s: %s is newer", unique_path, who);
 	fd = exit_open(pid);
 	if (locker_of(byte) == pid && (exit_signal(fd, SIGTERM) == 0 ||
 	    send_signal(pid, SIGTERM) == 0)) {
@@ -5776,19 +5772,13 @@ join_command(char *buf, size_t size)
 
 /* A line so short fits as a whole, or the peer does not read. */
 static void
-tell_hold(const struct owner *o, const char *line)
-{
-	send(o->fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-static void
 greet(const struct owner *o)
 {
 	char line[sizeof(share.command) + 32];
 
 	snprintf(line, sizeof(line), "server %d %s\n", (int)server.pid,
 	    share.command);
-	tell_hold(o, line);
+	send(o->fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* One more hold, or it is closed: another user's, no memory. */
@@ -5854,13 +5844,12 @@ accept_holds(void)
 static void
 drop_holds(void)
 {
-	for (int i = n_owners - 1; i >= 0; i--) {
-		if (!owners[i].gone)
-			continue;
-		say(VERBOSE, "%d let go", (int)owners[i].pid);
-		close(owners[i].fd);
-		owners[i] = owners[--n_owners];
-	}
+	for (int i = n_owners - 1; i >= 0; i--)
+		if (owners[i].gone) {
+			say(VERBOSE, "%d let go", (int)owners[i].pid);
+			close(owners[i].fd);
+			owners[i] = owners[--n_owners];
+		}
 	if (self.timer[T_TRY] != FOREVER)	/* descriptors are free again */
 		set_timer(T_TRY, 0);
 }
@@ -5893,7 +5882,8 @@ end_share(void)
 	snprintf(line, sizeof(line), share.error != 0 ? "failed %d\n" :
 	    "ended %d\n", share.error != 0 ? share.error : final_status());
 	for (int i = 0; i < n_owners; i++)
-		tell_hold(&owners[i], line);
+		send(owners[i].fd, line, strlen(line),
+		    MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /*
@@ -5973,7 +5963,6 @@ start_pair(int pair[2])
 	close(share.lock_fd);
 	close(share.listen_fd);
 	share.lock_fd = share.listen_fd = -1;
-	share.started = true;
 	share.since_ms = now_ms();
 	release_signals();
 	return 0;
@@ -6074,7 +6063,6 @@ on_greeting(int pid, const char *command)
 	char mine[256];
 
 	server.pid = pid;
-	share.greeted = true;
 	list_owners(mine, sizeof(mine), OWNERS_ALL);
 	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
 	    share.path, mine);
@@ -6095,9 +6083,9 @@ on_shared_end(int status)
 	int64_t lived = passed_ms(share.since_ms);
 
 	snprintf(how, sizeof(how), "status %d", status);
-	if (share.started && !share.greeted)
+	if (share.since_ms != 0 && server.pid == 0)
 		refuse(NOT_STARTED, "the server can't be forked");
-	if (share.started && lived < STDIO_MS && status != NO_OWNER)
+	if (share.since_ms != 0 && lived < STDIO_MS && status != NO_OWNER)
 		say(DEFAULT, "the shared server ended after %s (%s): what it "
 		    "says goes to --log%s", seconds(lived, how_long),
 		    status < BY_SIGNAL ? how :
@@ -6113,7 +6101,7 @@ on_share_failed(int error)
 	if (opt.command == NULL)
 		refuse(NOT_STARTED, "%s: the server can't be executed: %s",
 		    share.path, strerror(error));
-	if (share.started)
+	if (share.since_ms != 0)
 		exit(say_exec_error(opt.command[0], error));
 	shutdown(share.hold, SHUT_RDWR);	/* try again */
 }
@@ -6124,7 +6112,7 @@ on_share_line(const char *line)
 	int n, at = 0;
 
 	if (sscanf(line, "server %d %n", &n, &at) == 1 && at > 0) {
-		if (!share.greeted)
+		if (server.pid == 0)
 			on_greeting(n, line + at);
 	} else if (sscanf(line, "ended %d", &n) == 1)
 		on_shared_end(n & (2 * BY_SIGNAL - 1));
@@ -6149,7 +6137,7 @@ on_share(void)
 	if (n <= 0) {
 		close(share.hold);
 		share.hold = -1;
-		if (share.greeted || share.started) {
+		if (server.pid != 0 || share.since_ms != 0) {
 			say(DEFAULT, "the supervisor of %s is gone, without a "
 			    "status", share.path);
 			exit(NOT_STARTED);
