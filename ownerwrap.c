@@ -3507,24 +3507,12 @@ find_inodes(const struct list *t)
 	return 0;
 }
 
-/* The two ends of a TCP connection have the same id, so they are neighbours. */
-static void
-pair_ends(void)
-{
-	struct sock *s = found.socks.at;
-
-	sort(&found.socks, sizeof(*s));
-	for (size_t i = 1; i < found.socks.n; i++)
-		if (s[i].id == s[i - 1].id && !is_unix(&s[i])) {
-			s[i].peer = s[i - 1].inode;
-			s[i - 1].peer = s[i].inode;
-		}
-}
-
+/* 0, or who can't be looked into. */
 static pid_t
 find_sockets(const struct list *t, bool udp)
 {
 	pid_t doubt = find_inodes(t);
+	struct sock *s;
 
 	memset(found.listens, false, sizeof(found.listens));
 	found.socks.n = found.udp = 0;
@@ -3532,7 +3520,13 @@ find_sockets(const struct list *t, bool udp)
 	    socket_rows(CONNECTED, see_connection) == -1 ||
 	    (udp && socket_rows(BOUND, see_bound) == -1)))
 		doubt = self.pid;
-	pair_ends();
+	sort(&found.socks, sizeof(*s));
+	s = found.socks.at;	/* both ends of TCP have the same id */
+	for (size_t i = 1; i < found.socks.n; i++)
+		if (s[i].id == s[i - 1].id && !is_unix(&s[i])) {
+			s[i].peer = s[i - 1].inode;
+			s[i - 1].peer = s[i].inode;
+		}
 	return doubt;
 }
 
@@ -3775,7 +3769,8 @@ is_usable(const char *parent, const char *name, char dir[PATH_MAX])
 	struct stat st;
 
 	snprintf(dir, PATH_MAX, "%s/%s", parent, name);
-	return stat(parent, &st) == 0 &&	/* under sudo -E another's */
+	return parent[0] == '/' &&
+	    stat(parent, &st) == 0 &&	/* under sudo -E another's */
 	    (is_safe(&st, us) || strcmp(parent, "/tmp") == 0) &&
 	    (mkdir(dir, 0700) == 0 || errno == EEXIST) &&
 	    lstat(dir, &st) == 0 && is_safe(&st, us);
@@ -3790,8 +3785,7 @@ find_directory(char dir[PATH_MAX])
 
 	snprintf(parent, sizeof(parent), "/run/user/%jd", (intmax_t)geteuid());
 	snprintf(name, sizeof(name), "ownerwrap-%jd", (intmax_t)geteuid());
-	return (run != NULL && run[0] == '/' &&
-	    is_usable(run, "ownerwrap", dir)) ||
+	return is_usable(run == NULL ? "" : run, "ownerwrap", dir) ||
 	    is_usable(parent, "ownerwrap", dir) ||
 	    is_usable("/tmp", name, dir);
 }
@@ -3944,8 +3938,7 @@ ask_older(int byte)
 	if (is_newer(pid, byte))
 		refuse(NOT_STARTED, "%s: %s is newer", unique_path, who);
 	fd = exit_open(pid);
-	if (locker_of(byte) == pid && (exit_signal(fd, SIGTERM) == 0 ||
-	    send_signal(pid, SIGTERM) == 0)) {
+	if (locker_of(byte) == pid && signal_behind(fd, pid, SIGTERM) == 0) {
 		if (pid != unique.asked)
 			say(VERBOSE, "the older %s is asked to stop", who);
 		unique.asked = pid;
