@@ -2429,8 +2429,6 @@ static bool
 is_called(const struct proc *p, const char *name)
 {
 	struct guise g;
-	char *space;
-
 	if (strncmp(p->name, name, NAME_SIZE - 1) == 0)
 		return true;
 	if (!read_guise(p->pid, &g))
@@ -2438,8 +2436,7 @@ is_called(const struct proc *p, const char *name)
 	if (strcmp(base_name(g.args), name) == 0 ||
 	    (g.script != NULL && strcmp(base_name(g.script), name) == 0))
 		return true;
-	if ((space = strchr(g.args, ' ')) != NULL)
-		*space = '\0';
+	g.args[strcspn(g.args, " ")] = '\0';
 	return strcmp(base_name(g.args), name) == 0;
 }
 
@@ -2669,9 +2666,7 @@ owner_label(const struct owner *o, bool brief, char buf[64])
 
 enum owner_list {
 	OWNERS_BRIEF,	/* all, for the title: "4711(nvim),4712(x)" */
-	OWNERS_ALL,	/* all, "4711 (nvim, up 2h03m), 4712 (x, up 3s)" */
-	OWNERS_GONE,	/* the same of those gone */
-	OWNERS_ALIVE	/* and of the others */
+	OWNERS_ALL, OWNERS_GONE, OWNERS_ALIVE
 };
 
 /* How many there are. */
