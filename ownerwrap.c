@@ -5646,8 +5646,8 @@ supervisor_note(const struct note *n)
  * detached pair, the guard (a front without a host) and the supervisor, who
  * keep the lock for life: no two servers run at once.
  *
- * What the supervisor says, a line each: "server PID COMMAND" at once; "ended
- * STATUS" or "failed ERRNO" at the end.
+ * What the supervisor says, a line each: "server PID COMMAND" at once;
+ * "exit STATUS", "signal NUMBER" or "failed ERRNO" at the end.
  */
 
 /* Not what another has put in its place. */
@@ -5860,6 +5860,7 @@ unlink_share(void)
 static void
 end_share(void)
 {
+	int status = final_status();
 	char line[32];
 
 	if (share.lock_fd == -1 || self.role == FRONT)
@@ -5868,7 +5869,8 @@ end_share(void)
 	close_door();
 	unlink_share();
 	snprintf(line, sizeof(line), share.error != 0 ? "failed %d\n" :
-	    "ended %d\n", share.error != 0 ? share.error : final_status());
+	    status >= BY_SIGNAL ? "signal %d\n" : "exit %d\n",
+	    share.error != 0 ? share.error : status & ~BY_SIGNAL);
 	for (int i = 0; i < n_owners; i++)
 		send(owners[i].fd, line, strlen(line),
 		    MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -6102,8 +6104,10 @@ on_share_line(const char *line)
 	if (sscanf(line, "server %d %n", &n, &at) == 1 && at > 0) {
 		if (server.pid == 0)
 			on_greeting(n, line + at);
-	} else if (sscanf(line, "ended %d", &n) == 1)
-		on_shared_end(n & (2 * BY_SIGNAL - 1));
+	} else if (sscanf(line, "exit %d", &n) == 1)
+		on_shared_end(n & 255);
+	else if (sscanf(line, "signal %d", &n) == 1)
+		on_shared_end(BY_SIGNAL + (n & 127));
 	else if (sscanf(line, "failed %d", &n) == 1)
 		on_share_failed(n);
 	else
