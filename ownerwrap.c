@@ -207,9 +207,8 @@ struct owner {
 	bool pinned;		/* START was given: the ticks must be these */
 	bool gone;
 	int64_t gone_ms;	/* when that was seen, or 0 */
-	bool draining;		/* FD 0 hung up, the server still reads it */
-	int unread;		/* bytes, at the last look */
-	int64_t unread_ms;	/* since when they are so many */
+	int unread;		/* bytes in FD 0 behind its hang-up */
+	int64_t unread_ms;	/* since when they are so many, or 0 */
 	char name[NAME_SIZE];	/* the descriptor's kind */
 };
 
@@ -362,10 +361,9 @@ static struct {		/* the supervisor's child in the host's group */
 } witness = { .fd = -1 };
 
 static struct {		/* --share */
-	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) -
-	    sizeof(".lock") + 1];
+	struct sockaddr_un address;
+	char *path;		/* in it, with room for the name of the lock */
 	char lock[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	struct sockaddr_un address;	/* path's */
 	int lock_fd;		/* the pair's, as long as it lives */
 	int listen_fd;		/* the supervisor's, while others may attach */
 	int hold;		/* a front's connection */
@@ -373,14 +371,11 @@ static struct {		/* --share */
 	char command[256];	/* the server's */
 	struct rlimit limit;	/* of descriptors, as it was given to us */
 	int error;		/* the errno of the server's exec */
-	bool started;		/* this front has started the server */
-	bool greeted;		/* the supervisor has answered it */
+	int64_t since_ms;	/* this front has started the server, or 0 */
 	bool doubted;		/* who listened last had no lock */
 	bool waits;		/* said so */
-	int64_t since_ms;	/* ... then */
-	char line[512];		/* of what it says: not yet whole */
-	size_t n;
-} share = { .lock_fd = -1, .listen_fd = -1, .hold = -1 };
+} share = { .path = share.address.sun_path, .lock_fd = -1, .listen_fd = -1,
+	.hold = -1 };
 
 static char unique_path[PATH_MAX];
 
@@ -395,7 +390,7 @@ extern char **environ;
 static struct owner *owners;
 static const char *owner_names[OWNERS_MAX];
 static int n_names;
-static int n_owners, owners_room;
+static int n_owners;
 static struct pollfd *polls;
 
 /* A new element of zeros at the end of l, NULL and errno if no memory. */
@@ -1805,18 +1800,6 @@ base_name(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-/* FNV-1a */
-static uint64_t
-hash_bytes(const void *bytes, size_t n)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) *
-		    UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* ======================================================================== */
 /* 6 signals and notes                                                      */
 /* ======================================================================== */
@@ -1912,6 +1895,12 @@ is_dead(const struct proc *p)
 }
 
 static bool
+is_supervisor(const struct proc *p)
+{
+	return strcmp(p->name, "ow-supervisor") == 0;
+}
+
+static bool
 fd_fired(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -1932,10 +1921,10 @@ gone_by_number(struct owner *o)
 
 	if (proc_stat(o->pid, &p) == -1)	/* or no descriptor for it */
 		return kill(o->pid, 0) == -1 && errno == ESRCH;
-	if (o->ticks == 0) {
+	if (o->ticks == 0)
 		o->ticks = p.ticks;
+	if (o->ticks == p.ticks && o->name[0] == '\0')
 		memcpy(o->name, p.name, NAME_SIZE);
-	}
 	return p.ticks != o->ticks || is_dead(&p);
 }
 
@@ -1965,9 +1954,8 @@ hung_up(struct owner *o)
 	if (o->number != STDIN_FILENO || opt.share != NULL ||
 	    ioctl(o->fd, FIONREAD, &unread) == -1 || unread == 0)
 		return true;
-	if (!o->draining || unread < o->unread)
+	if (o->unread_ms == 0 || unread < o->unread)
 		o->unread_ms = now_ms();
-	o->draining = true;
 	o->unread = unread;
 	return now_ms() - o->unread_ms >= DRAIN_MS;
 }
@@ -1995,39 +1983,29 @@ owner_gone(struct owner *o)
 	    o->kind->gone(o);
 }
 
-/* ENOSYS, EPERM (seccomp), EMFILE: polled instead.  Only ESRCH is "gone". */
+/*
+ * No descriptor (ENOSYS, EPERM from seccomp, EMFILE): polled instead.  START is
+ * compared behind the open one.
+ */
 static void
 owner_open(struct owner *o)
 {
-	o->fd = -1;
-	if (!opt.poll && EXIT_INHERITED &&
-	    (o->fd = exit_open(o->pid)) == -1 && errno == ESRCH)
-		o->gone = true;
-	else if (o->fd != -1 && !o->pinned)
-		o->gone = fd_fired(o->fd);
-	else	/* identity first: read behind the open descriptor */
-		o->gone = gone_by_number(o) ||
-		    (o->fd != -1 && fd_fired(o->fd));
-	survive(o->fd);
+	o->fd = opt.poll || !EXIT_INHERITED ? -1 : survive(exit_open(o->pid));
+	o->gone = ((o->fd == -1 || o->pinned) && gone_by_number(o)) ||
+	    fd_fired(o->fd);
 }
 
-/* Room for more, and for what poll() needs for them; false: no memory. */
+/* Room for one more, and for what poll() needs for all; false: no memory. */
 static bool
 more_room(void)
 {
-	int room = owners_room == 0 ? 4 : 2 * owners_room;
-	struct owner *o = realloc(owners, (size_t)room * sizeof(*o));
-	struct pollfd *p;
+	size_t n = (size_t)n_owners + 1;
+	struct owner *o = realloc(owners, n * sizeof(*o));
+	struct pollfd *p = realloc(polls, (5 + n) * sizeof(*p));
 
-	if (o == NULL)
-		return false;
-	owners = o;
-	p = realloc(polls, (5 + (size_t)room) * sizeof(*p));
-	if (p == NULL)
-		return false;
-	polls = p;
-	owners_room = room;
-	return true;
+	owners = o == NULL ? owners : o;
+	polls = p == NULL ? polls : p;
+	return o != NULL && p != NULL;
 }
 
 static struct owner *
@@ -2035,8 +2013,7 @@ owner_new(void)
 {
 	struct owner *o;
 
-	if ((n_owners == OWNERS_MAX && self.role != SUPERVISOR) ||
-	    (n_owners == owners_room && !more_room()))
+	if ((n_owners == OWNERS_MAX && self.role != SUPERVISOR) || !more_room())
 		return NULL;
 	o = &owners[n_owners++];
 	memset(o, 0, sizeof(*o));
@@ -2086,26 +2063,22 @@ holds_other_end(int fd, const struct stat *st)
 	return false;
 }
 
-/* Is fd connected, or was it?  A reset one has no peer, but still a port. */
+/* Is fd connected, and does the system tell when the peer has closed it? */
 static bool
-is_connection(int fd, bool *tcp)
+is_connection(int fd, short *events)
 {
-	struct sockaddr_storage name = { .ss_family = AF_UNSPEC };
-	socklen_t len = sizeof(name), size = sizeof(int);
-	int type = 0, listens = 0;
+	struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(peer), size = sizeof(int);
+	int type = 0;
+	bool tcp;
 
 	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
-	getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
-	if (getsockname(fd, (struct sockaddr *)&name, &len) == -1 ||
-	    listens || (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+	if ((type != SOCK_STREAM && type != SOCK_SEQPACKET) ||
+	    getpeername(fd, (struct sockaddr *)&peer, &len) == -1)
 		return false;
-	*tcp = name.ss_family == AF_INET || name.ss_family == AF_INET6;
-	len = sizeof(name);
-	if (getpeername(fd, (struct sockaddr *)&name, &len) == 0)
-		return true;
-	len = sizeof(name);
-	return *tcp && getsockname(fd, (struct sockaddr *)&name, &len) == 0 &&
-	    ((struct sockaddr_in *)&name)->sin_port != 0;
+	tcp = peer.ss_family == AF_INET || peer.ss_family == AF_INET6;
+	*events = tcp ? PEER_CLOSED : 0;
+	return !tcp || PEER_CLOSED != 0;
 }
 
 /*
@@ -2116,7 +2089,6 @@ static const char *
 owner_kind(int fd, short *events)
 {
 	struct stat st;
-	bool tcp;
 
 	*events = 0;
 	if (fstat(fd, &st) == -1)
@@ -2124,13 +2096,8 @@ owner_kind(int fd, short *events)
 	if (S_ISFIFO(st.st_mode))
 		return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR ||
 		    holds_other_end(fd, &st) ? NULL : "pipe";
-	if (S_ISSOCK(st.st_mode)) {
-		if (!is_connection(fd, &tcp) || (tcp && PEER_CLOSED == 0))
-			return NULL;
-		if (tcp)
-			*events = PEER_CLOSED;
-		return "socket";
-	}
+	if (S_ISSOCK(st.st_mode))
+		return is_connection(fd, events) ? "socket" : NULL;
 	if (isatty(fd) || errno == EIO)		/* EIO: it has hung up */
 		return "terminal";
 	if (!is_exit_fd(fd))
@@ -2212,19 +2179,16 @@ struct guise {			/* what a command line says of a process */
 	bool reads;		/* -s or -i, or nothing: a shell reads it */
 };
 
-/* Is word in list, but for such a suffix (or "static")? */
+/* Is word in list, but for a suffix of these characters? */
 static bool
 is_listed(const char *list, const char *word, size_t len, const char *suffix)
 {
-	size_t n, rest;
+	size_t n;
 
 	for (; *list != '\0'; list += n + (list[n] == ' ')) {
 		n = strcspn(list, " ");
-		if (n > len || strncasecmp(list, word, n) != 0)
-			continue;
-		rest = len - n - strspn(word + n, suffix);
-		if (rest == 0 || (suffix[0] != '\0' && rest == 6 &&
-		    strncmp(word + len - rest, "static", rest) == 0))
+		if (n <= len && strncasecmp(list, word, n) == 0 &&
+		    n + strspn(word + n, suffix) >= len)
 			return true;
 	}
 	return false;
@@ -2239,6 +2203,8 @@ program_called(const char *title)
 	while (name > title && name[-1] != '/')
 		name--;
 	name += *name == '-';	/* a login shell */
+	if (end - name > 7 && strncmp(end - 7, "-static", 7) == 0)
+		end -= 7;
 	for (size_t i = 0; name < end && i < COUNT(programs); i++)
 		if (is_listed(programs[i].names, name, (size_t)(end - name),
 		    programs[i].kind == LAUNCHER ? "" : "-.0123456789"))
@@ -2332,7 +2298,6 @@ static bool
 is_called(const struct proc *p, const char *name)
 {
 	struct guise g;
-	char *space;
 
 	if (strncmp(p->name, name, NAME_SIZE - 1) == 0)
 		return true;
@@ -2341,34 +2306,40 @@ is_called(const struct proc *p, const char *name)
 	if (strcmp(base_name(g.args), name) == 0 ||
 	    (g.script != NULL && strcmp(base_name(g.script), name) == 0))
 		return true;
-	if ((space = strchr(g.args, ' ')) != NULL)
-		*space = '\0';
+	g.args[strcspn(g.args, " ")] = '\0';
 	return strcmp(base_name(g.args), name) == 0;
 }
 
 /*
- * --owner-name: the nearest ancestor called name.  Its start time is read with
- * its name, and looked at again behind its exit descriptor.  A parent is never
+ * From p to its parent; false: there is none to be seen.  A parent is never
  * younger than its child: a number that is was recycled, the chain is broken.
+ */
+static bool
+step_up(struct proc *p)
+{
+	uint64_t youngest = p->ticks;
+
+	return p->ppid != 0 && proc_stat(p->ppid, p) == 0 &&
+	    p->ticks <= youngest;
+}
+
+/*
+ * --owner-name: the nearest ancestor called name.  Its start time is read with
+ * its name, and looked at again behind its exit descriptor.
  */
 static bool
 own_by_name(const char *name)
 {
-	pid_t pid = getppid();
-	uint64_t youngest = UINT64_MAX;
-	struct proc p;
+	struct proc p = { .ppid = getppid(), .ticks = UINT64_MAX };
+	struct owner *o;
 
-	for (int i = 0; i < CHAIN_MAX && pid != 0 && proc_stat(pid, &p) == 0 &&
-	    p.ticks <= youngest; i++) {
-		if (is_called(&p, name)) {
-			struct owner *o = owner_add(pid, p.ticks);
-
-			if (o != NULL && o->fd == -1)
-				owner_open(o);
-			return o != NULL;
-		}
-		youngest = p.ticks;
-		pid = p.ppid;
+	for (int i = 0; i < CHAIN_MAX && step_up(&p); i++) {
+		if (!is_called(&p, name))
+			continue;
+		o = owner_add(p.pid, p.ticks);
+		if (o != NULL && o->fd == -1)
+			owner_open(o);
+		return o != NULL;
 	}
 	return false;
 }
@@ -2411,19 +2382,9 @@ was_adopted(pid_t child, pid_t parent)
 	pid_t own = getsid(child), other = getsid(parent);
 	struct proc p;
 
-	if (proc_stat(parent, &p) == 0 && strcmp(p.name, "ow-supervisor") == 0)
+	if (proc_stat(parent, &p) == 0 && is_supervisor(&p))
 		other = getsid(p.ppid);
 	return own != -1 && other != -1 && own != child && own != other;
-}
-
-static void
-refuse_adopter(pid_t pid)
-{
-	char who[64];
-
-	refuse(NO_OWNER, "the owner is gone, %s adopted what it left: "
-	    "not started (name an owner: --owner-pid PID)",
-	    label_of(pid, who));
 }
 
 /*
@@ -2435,16 +2396,16 @@ static pid_t
 open_link(pid_t child, pid_t parent)
 {
 	struct owner *o = owner_add(parent, 0);
-	pid_t again = getppid();
 	struct proc p;
+	pid_t again;
 
 	if (o == NULL)		/* no memory: the others will do */
 		return -1;
 	if (child == self.pid)
 		o->kind = &by_parent;
 	owner_open(o);
-	if (child != self.pid)
-		again = proc_stat(child, &p) == 0 ? p.ppid : parent;
+	again = child == self.pid ? getppid() :
+	    proc_stat(child, &p) == 0 ? p.ppid : parent;
 	if (again == parent && !o->gone)
 		return -1;
 	if (o->fd != -1)
@@ -2464,16 +2425,15 @@ say_lasting(pid_t pid)
 	    "tini dumb-init catatonit";
 	char who[64];
 	struct proc p;
-	bool known = proc_stat(pid, &p) == 0;
 
-	if (known && (pid == 1 || p.ppid == 1) &&
+	if (proc_stat(pid, &p) == 0 && (pid == 1 || p.ppid == 1) &&
 	    is_listed(managers, p.name, strlen(p.name), ""))
 		say(DEFAULT, "owner %s outlives every editor: name one with "
 		    "--owner-pid", label(pid, p.name, who));
 	else if (pid == 1)
 		say(VERBOSE, "owner %s is the first process: if it outlives "
 		    "the editor, name one with --owner-pid",
-		    label(pid, known ? p.name : "", who));
+		    label_of(pid, who));
 }
 
 /*
@@ -2489,6 +2449,7 @@ default_owner(void)
 	bool stands = false;	/* child may be the last of the chain */
 	struct sigaction hup;
 	struct proc p;
+	char who[64];
 
 	sigaction(SIGHUP, NULL, &hup);
 	while (n_owners < CHAIN_MAX && parent != 0) {
@@ -2499,7 +2460,9 @@ default_owner(void)
 		again = was_adopted(child, parent) ? parent :
 		    open_link(child, parent);
 		if (again != -1 && !stands)
-			refuse_adopter(again);
+			refuse(NO_OWNER, "the owner is gone, %s adopted what "
+			    "it left: not started (name an owner: --owner-pid "
+			    "PID)", label_of(again, who));
 		if (again != -1 || link < WAITS ||
 		    proc_stat(parent, &p) == -1)
 			break;
@@ -2530,27 +2493,23 @@ orphaned(void)
 static void
 name_owners(void)
 {
-	struct proc p;
-
 	for (int i = 0; i < n_owners; i++)
-		if (owners[i].name[0] == '\0' &&
-		    proc_stat(owners[i].pid, &p) == 0) {
-			if (owners[i].ticks == 0)
-				owners[i].ticks = p.ticks;
-			if (owners[i].ticks == p.ticks)
-				memcpy(owners[i].name, p.name, NAME_SIZE);
-		}
+		if (owners[i].name[0] == '\0')
+			gone_by_number(&owners[i]);	/* reads it */
 }
 
-/* 4711 (nvim, up 2h03m), 4711, or fd 0 (pipe) */
+/* 4711 (nvim, up 2h03m), 4711, or fd 0 (pipe); brief: 4711(nvim), fd0(pipe) */
 static const char *
-owner_label(const struct owner *o, char buf[64])
+owner_label(const struct owner *o, bool brief, char buf[64])
 {
 	int64_t since = o->gone_ms == 0 ? 0 : now_ms() - o->gone_ms;
 	char up[32];
 
 	if (o->kind->by_fd)
-		snprintf(buf, 64, "fd %d (%s)", o->number, o->name);
+		snprintf(buf, 64, brief ? "fd%d(%s)" : "fd %d (%s)", o->number,
+		    o->name);
+	else if (brief)
+		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
 	else if (o->ticks != 0 && o->name[0] != '\0')
 		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
 		    age(proc_age_ms(o->ticks) - since, up));
@@ -2559,22 +2518,9 @@ owner_label(const struct owner *o, char buf[64])
 	return buf;
 }
 
-/* 4711(nvim), for the title */
-static const char *
-owner_short(const struct owner *o, char buf[64])
-{
-	if (o->kind->by_fd)
-		snprintf(buf, 64, "fd%d(%s)", o->number, o->name);
-	else
-		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
-	return buf;
-}
-
 enum owner_list {
-	OWNERS_SHORT,	/* all, "4711(nvim),4712(x)" */
-	OWNERS_ALL,	/* all, "4711 (nvim, up 2h03m), 4712 (x, up 3s)" */
-	OWNERS_GONE,	/* the same of those gone */
-	OWNERS_ALIVE	/* and of the others */
+	OWNERS_BRIEF,	/* all, for the title: "4711(nvim),4712(x)" */
+	OWNERS_ALL, OWNERS_GONE, OWNERS_ALIVE
 };
 
 /* How many there are. */
@@ -2591,10 +2537,8 @@ list_owners(char *buf, size_t size, enum owner_list which)
 		if ((which == OWNERS_GONE && !o->gone) ||
 		    (which == OWNERS_ALIVE && o->gone))
 			continue;
-		if (which == OWNERS_SHORT)
-			add_word(buf, size, ",", owner_short(o, who));
-		else
-			add_word(buf, size, ", ", owner_label(o, who));
+		add_word(buf, size, which == OWNERS_BRIEF ? "," : ", ",
+		    owner_label(o, which == OWNERS_BRIEF, who));
 		n++;
 	}
 	return n;
@@ -2704,12 +2648,6 @@ find(const struct list *t, pid_t pid)
 
 	return t->n == 0 ? NULL :
 	    bsearch(&key, t->at, t->n, sizeof(key), by_pid);
-}
-
-static bool
-is_supervisor(const struct proc *p)
-{
-	return strcmp(p->name, "ow-supervisor") == 0;
 }
 
 /* Another ownerwrap's, by its supervisor's title; 0 = not known. */
@@ -3284,7 +3222,7 @@ static struct {			/* what the last look has found */
 	uint16_t udp;		/* a port that the tree has, or 0 */
 } found;
 
-/* All that is sorted here begins with its key. */
+/* All that is sorted here begins with its key, a number. */
 static int
 by_id(const void *a, const void *b)
 {
@@ -3300,17 +3238,12 @@ sort(struct list *l, size_t size)
 		qsort(l->at, l->n, size, by_id);
 }
 
-static const void *
-search(const struct list *l, uint64_t id, size_t size)
-{
-	return l->n == 0 ? NULL : bsearch(&id, l->at, l->n, size, by_id);
-}
-
+/* No socket has the inode 0. */
 static bool
 is_held(uint64_t inode)
 {
-	return inode != 0 &&
-	    search(&found.inodes, inode, sizeof(inode)) != NULL;
+	return found.inodes.n > 0 && bsearch(&inode, found.inodes.at,
+	    found.inodes.n, sizeof(inode), by_id) != NULL;
 }
 
 static bool is_unix(const struct sock *s) { return s->name[0] != '\0'; }
@@ -3318,8 +3251,7 @@ static bool is_unix(const struct sock *s) { return s->name[0] != '\0'; }
 static int
 see_listening(const struct sock *s)
 {
-	if (is_held(s->inode))
-		found.listens[s->port] = true;
+	found.listens[s->port] |= is_held(s->inode);
 	return 0;
 }
 
@@ -3362,15 +3294,6 @@ is_wanted(const struct sock *s)
 	return opt.n_ports == 0;
 }
 
-static bool
-has_gone(pid_t pid)
-{
-	struct proc p;
-
-	return proc_stat(pid, &p) == -1 ?
-	    kill(pid, 0) == -1 && errno == ESRCH : is_dead(&p);
-}
-
 /*
  * What the tree's processes hold.  0, or the pid of one that can't be looked
  * into; a leader that ended before its threads shows none.
@@ -3378,37 +3301,29 @@ has_gone(pid_t pid)
 static pid_t
 find_inodes(const struct list *t)
 {
+	struct proc again;
+
 	found.inodes.n = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct proc *p = row(t, i);
 
-		if (p->in_tree && !is_dead(p) && (p->state == 'Z' ||
-		    socket_inodes(p->pid, &found.inodes) == -1) &&
-		    !has_gone(p->pid))
+		if (!p->in_tree || is_dead(p) || (p->state != 'Z' &&
+		    socket_inodes(p->pid, &found.inodes) == 0))
+			continue;
+		if (proc_stat(p->pid, &again) == 0 ? !is_dead(&again) :
+		    kill(p->pid, 0) == 0 || errno != ESRCH)
 			return p->pid;
 	}
 	sort(&found.inodes, sizeof(uint64_t));
 	return 0;
 }
 
-/* The two ends of a TCP connection have the same id, so they are neighbours. */
-static void
-pair_ends(void)
-{
-	struct sock *s = found.socks.at;
-
-	sort(&found.socks, sizeof(*s));
-	for (size_t i = 1; i < found.socks.n; i++)
-		if (s[i].id == s[i - 1].id && !is_unix(&s[i])) {
-			s[i].peer = s[i - 1].inode;
-			s[i - 1].peer = s[i].inode;
-		}
-}
-
+/* 0, or who can't be looked into. */
 static pid_t
 find_sockets(const struct list *t, bool udp)
 {
 	pid_t doubt = find_inodes(t);
+	struct sock *s;
 
 	memset(found.listens, false, sizeof(found.listens));
 	found.socks.n = found.udp = 0;
@@ -3416,7 +3331,13 @@ find_sockets(const struct list *t, bool udp)
 	    socket_rows(CONNECTED, see_connection) == -1 ||
 	    (udp && socket_rows(BOUND, see_bound) == -1)))
 		doubt = self.pid;
-	pair_ends();
+	sort(&found.socks, sizeof(*s));
+	s = found.socks.at;	/* both ends of TCP have the same id */
+	for (size_t i = 1; i < found.socks.n; i++)
+		if (s[i].id == s[i - 1].id && !is_unix(&s[i])) {
+			s[i].peer = s[i - 1].inode;
+			s[i - 1].peer = s[i].inode;
+		}
 	return doubt;
 }
 
@@ -3476,15 +3397,6 @@ say_connected(const char *who, const struct sock *s, char *buf, size_t size)
 		snprintf(buf, size, "%s is connected to port %d", who, s->port);
 }
 
-static bool
-say_doubt(pid_t pid, char *buf, size_t size)
-{
-	char who[64];
-
-	snprintf(buf, size, "%s can't be looked into", label_of(pid, who));
-	return true;
-}
-
 /* Asked once, at the start. */
 static int see_nothing(const struct sock *s) { (void)s; return 0; }
 
@@ -3501,13 +3413,6 @@ idle_usable(void)
 
 	return sockets_usable() && socket_rows(BOUND, see_nothing) == 0 &&
 	    proc_moved(self.pid, &moved) == 0;
-}
-
-static const struct sock *
-find_connected(uint64_t last, pid_t *doubt)
-{
-	*doubt = find_sockets(&now_table, false);
-	return *doubt == 0 ? find_outsider(last, false) : NULL;
 }
 
 /*
@@ -3528,12 +3433,17 @@ is_connected(char *why, size_t size)
 
 	if (why[0] == '\0')
 		last = 0;
-	s = find_connected(last, &doubt);
-	if (s != NULL && s->id != last && snapshot(false) == 0)
-		s = find_connected(last, &doubt);
+	doubt = find_sockets(&now_table, false);
+	s = find_outsider(last, false);
+	if (doubt == 0 && s != NULL && s->id != last && snapshot(false) == 0) {
+		doubt = find_sockets(&now_table, false);
+		s = find_outsider(last, false);
+	}
 	if (doubt != 0) {
 		last = 0;
-		return say_doubt(doubt, why, size);
+		snprintf(why, size, "%s can't be looked into",
+		    label_of(doubt, who));
+		return true;
 	}
 	if (s != NULL && s->id != last) {
 		if ((p = find_holder(s->peer)) != NULL)
@@ -3542,10 +3452,8 @@ is_connected(char *why, size_t size)
 			snprintf(who, sizeof(who), "somebody");
 		say_connected(who, s, why, size);
 	}
-	if (s == NULL || (s->peer == 0 && s->local))
-		last = 0;	/* the other end is newer than our look */
-	else
-		last = s->id;
+	/* Local without a peer: the other end is newer than our look. */
+	last = s == NULL || (s->peer == 0 && s->local) ? 0 : s->id;
 	return s != NULL;
 }
 
@@ -3587,17 +3495,16 @@ static bool
 say_change(const struct list *now, const struct list *before, char *seen,
     size_t size)
 {
-	const struct proc *p = NULL;
 	const char *what = NULL;
+	const struct proc *p;
 	char who[64];
 
-	for (size_t i = 0; i < now->n && what == NULL; i++) {
-		p = row(now, i);
-		what = what_it_did(p, find(before, p->pid));
-	}
-	for (size_t i = 0; i < before->n && what == NULL; i++) {
-		p = row(before, i);
-		what = find(now, p->pid) == NULL ? "went" : NULL;
+	for (size_t i = 0; i < now->n + before->n && what == NULL; i++) {
+		bool lives = i < now->n;
+
+		p = lives ? row(now, i) : row(before, i - now->n);
+		what = lives ? what_it_did(p, find(before, p->pid)) :
+		    find(now, p->pid) == NULL ? "went" : NULL;
 	}
 	if (what != NULL)
 		snprintf(seen, size, "%s %s", label(p->pid, p->name, who),
@@ -3636,10 +3543,14 @@ is_idle(const struct list *t, char *seen, size_t size)
 	static bool was_open;
 	struct list swap = before;
 	pid_t doubt = find_sockets(t, true);
+	char who[64];
 	bool busy;
 
-	if (doubt != 0 || (doubt = measure(t, &now)) != 0)
-		return !say_doubt(doubt, seen, size);
+	if (doubt != 0 || (doubt = measure(t, &now)) != 0) {
+		snprintf(seen, size, "%s can't be looked into",
+		    label_of(doubt, who));
+		return false;
+	}
 	busy = say_change(&now, &before, seen, size) || was_open;
 	was_open = say_open(seen, size);
 	before = now;
@@ -3671,7 +3582,8 @@ is_usable(const char *parent, const char *name, char dir[PATH_MAX])
 	struct stat st;
 
 	snprintf(dir, PATH_MAX, "%s/%s", parent, name);
-	return stat(parent, &st) == 0 &&	/* under sudo -E another's */
+	return parent[0] == '/' &&
+	    stat(parent, &st) == 0 &&	/* under sudo -E another's */
 	    (is_safe(&st, us) || strcmp(parent, "/tmp") == 0) &&
 	    (mkdir(dir, 0700) == 0 || errno == EEXIST) &&
 	    lstat(dir, &st) == 0 && is_safe(&st, us);
@@ -3686,8 +3598,7 @@ find_directory(char dir[PATH_MAX])
 
 	snprintf(parent, sizeof(parent), "/run/user/%jd", (intmax_t)geteuid());
 	snprintf(name, sizeof(name), "ownerwrap-%jd", (intmax_t)geteuid());
-	return (run != NULL && run[0] == '/' &&
-	    is_usable(run, "ownerwrap", dir)) ||
+	return is_usable(run == NULL ? "" : run, "ownerwrap", dir) ||
 	    is_usable(parent, "ownerwrap", dir) ||
 	    is_usable("/tmp", name, dir);
 }
@@ -3758,17 +3669,6 @@ open_lock(const char *path, int create)
 	return fd;
 }
 
-/* Is the lock ours?  Both of a pair have it: who is forked inherits it. */
-static bool
-lock_file(int fd, const char *path)
-{
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return is_lock(fd, path);
-	if (errno != EWOULDBLOCK && errno != EINTR)
-		refuse(NOT_STARTED, "lock %s: %s", path, strerror(errno));
-	return false;
-}
-
 /* --- one server per owner ----------------------------------------------- */
 /*
  * The locks are on bytes, since the kernel tells who has one (fcntl(2),
@@ -3804,36 +3704,26 @@ locker_of(int byte)
 	    l.l_pid > 0 ? l.l_pid : -1;
 }
 
-/* Is it the one that waits for our place? */
-static bool
-is_newest(pid_t pid)
-{
-	return unique.fd != -1 && pid == locker_of(NEWEST_BYTE);
-}
-
 /* Has the front that pid is, or that its parent is, begun after us? */
 static bool
 is_newer(pid_t pid, int byte)
 {
 	struct proc us, it;
 
-	return proc_stat(self.pid, &us) == 0 && proc_stat(pid, &it) == 0 &&
-	    (byte == NEWEST_BYTE || proc_stat(it.ppid, &it) == 0) &&
-	    (it.ticks > us.ticks || (it.ticks == us.ticks &&
-	    it.pid > us.pid));
+	if (proc_stat(self.pid, &us) == -1 || proc_stat(pid, &it) == -1 ||
+	    (byte == SUPERVISOR_BYTE && !step_up(&it)))
+		return false;
+	return it.ticks == us.ticks ? it.pid > us.pid : it.ticks > us.ticks;
 }
 
 static bool
 is_above_us(pid_t pid)
 {
-	struct proc p = { .ppid = getppid() };
+	struct proc p = { .ppid = getppid(), .ticks = UINT64_MAX };
 
-	for (int i = 0; i < CHAIN_MAX && p.ppid > 1; i++)
-		if (p.ppid == pid)
-			return true;
-		else if (proc_stat(p.ppid, &p) == -1)
-			break;
-	return false;
+	while (p.ppid != pid && step_up(&p))
+		continue;
+	return p.ppid == pid;
 }
 
 /*
@@ -3854,16 +3744,14 @@ ask_older(int byte)
 	if (pid == -1)
 		refuse(NOT_STARTED, "%s: held by a process that is not visible "
 		    "from here", unique_path);
+	label_of(pid, who);	/* once told it may be gone */
 	if (is_above_us(pid))
 		refuse(NOT_STARTED, "%s: held by %s, below which this one was "
-		    "started", unique_path, label_of(pid, who));
+		    "started", unique_path, who);
 	if (is_newer(pid, byte))
-		refuse(NOT_STARTED, "%s: %s is newer", unique_path,
-		    label_of(pid, who));
-	label_of(pid, who);	/* once told it may be gone */
+		refuse(NOT_STARTED, "%s: %s is newer", unique_path, who);
 	fd = exit_open(pid);
-	if (locker_of(byte) == pid && (exit_signal(fd, SIGTERM) == 0 ||
-	    send_signal(pid, SIGTERM) == 0)) {
+	if (locker_of(byte) == pid && signal_behind(fd, pid, SIGTERM) == 0) {
 		if (pid != unique.asked)
 			say(VERBOSE, "the older %s is asked to stop", who);
 		unique.asked = pid;
@@ -3879,13 +3767,10 @@ take_turn(void)
 {
 	if (unique.fd == -1)
 		unique.fd = survive(open_lock(unique_path, O_CREAT));
-	if (!unique.newest &&
-	    !(unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1))) {
-		ask_older(NEWEST_BYTE);
-		return false;
-	}
-	if (!lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
-		ask_older(SUPERVISOR_BYTE);
+	if (!unique.newest)
+		unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1);
+	if (!unique.newest || !lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
+		ask_older(unique.newest ? SUPERVISOR_BYTE : NEWEST_BYTE);
 		return false;
 	}
 	if (is_lock(unique.fd, unique_path))
@@ -3904,6 +3789,7 @@ hash_owners(void)
 	for (int i = has_parent() ? n_owners - 1 : 0; i < n_owners; i++) {
 		uint64_t id[4] = { (uint64_t)owners[i].pid, owners[i].ticks };
 		char file[32];
+		uint64_t hash = 0;
 		struct stat st;
 
 		if (owners[i].kind->by_fd && fstat(owners[i].fd, &st) == 0) {
@@ -3913,7 +3799,10 @@ hash_owners(void)
 			id[2] = (uint64_t)st.st_dev;
 			id[3] = (uint64_t)st.st_ino;
 		}
-		sum += hash_bytes(id, sizeof(id));
+		for (size_t k = 0; k < COUNT(id); k++)	/* as in set_ends() */
+			hash = (hash ^ hash >> 32 ^ id[k]) *
+			    UINT64_C(0x9e3779b97f4a7c15);
+		sum += hash;
 	}
 	return sum;
 }
@@ -3964,21 +3853,16 @@ static void
 sweep_one(const char *pattern)
 {
 	const char *base = base_name(pattern);
-	int len = (int)(base - pattern), n = 0;
-	char path[PATH_MAX] = ".";
+	char *path = base == pattern ? strdup(".") :
+	    strndup(pattern, (size_t)(base - pattern));
+	DIR *dir = path == NULL ? NULL : opendir(path);
 	struct dirent *e;
-	DIR *dir = NULL;
+	int n = 0;
 
-	errno = ENAMETOOLONG;
-	if (len > 0)
-		snprintf(path, sizeof(path), "%.*s", len, pattern);
-	if (len >= (int)sizeof(path) || (dir = opendir(path)) == NULL) {
-		if (errno != ENOENT)
-			say(DEFAULT, "--sweep %s: %s", pattern,
-			    strerror(errno));
-		return;
-	}
-	while ((e = readdir(dir)) != NULL) {
+	if (dir == NULL && errno != ENOENT)
+		say(DEFAULT, "--sweep %s: %s", pattern, strerror(errno));
+	free(path);
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
 		pid_t pid = pid_in_name(e->d_name, base);
 
 		if (pid == 0 || !is_stale(dirfd(dir), e->d_name, pid) ||
@@ -3988,10 +3872,11 @@ sweep_one(const char *pattern)
 		    (int)pid);
 		n++;
 	}
-	closedir(dir);
 	if (n > 0)
 		say(DEFAULT, "swept %d file%s: %s", n, n > 1 ? "s" : "",
 		    pattern);
+	if (dir != NULL)
+		closedir(dir);
 }
 
 /* --- who is left over --------------------------------------------------- */
@@ -3999,36 +3884,35 @@ sweep_one(const char *pattern)
 static bool
 is_manager(const struct proc *p)
 {
-	return p->pid == 1 || is_listed("systemd dinit launchd runsvdir "
-	    "s6-svscan openrc-user", p->name, strlen(p->name), "");
+	return is_listed("systemd dinit launchd runsvdir s6-svscan "
+	    "openrc-user", p->name, strlen(p->name), "");
 }
 
 /* Does an ownerwrap look after p?  It, or one above it, is one or has one. */
 static bool
 is_wrapped(const struct list *t, const struct proc *p)
 {
-	static const char name[] = "ow-supervisor";
 	const struct proc *us = find(t, self.role == SUPERVISOR ? self.front :
 	    self.pid);
+	struct proc up = *p;
 
 	if (us != NULL && strcmp(p->name, us->name) == 0)
 		return true;	/* a front that holds a shared server */
 	for (size_t i = 0; i < t->n; i++)
-		if (row(t, i)->ppid == p->pid &&
-		    strcmp(row(t, i)->name, name) == 0)
+		if (row(t, i)->ppid == p->pid && is_supervisor(row(t, i)))
 			return true;
-	for (int i = 0; i < CHAIN_MAX && p != NULL; i++, p = find(t, p->ppid))
-		if (strcmp(p->name, name) == 0)
-			return true;
-	return false;
+	while (!is_supervisor(&up))
+		if (!step_up(&up))
+			return false;
+	return true;
 }
 
 static bool
-has_named_ancestor(const struct list *t, const struct proc *p)
+has_named_ancestor(struct proc p)
 {
-	for (int i = 0; i < CHAIN_MAX && (p = find(t, p->ppid)) != NULL; i++)
-		for (int j = 0; j < n_names; j++)
-			if (is_called(p, owner_names[j]))
+	while (step_up(&p))
+		for (int i = 0; i < n_names; i++)
+			if (is_called(&p, owner_names[i]))
 				return true;
 	return false;
 }
@@ -4056,7 +3940,7 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
 	    (p->sid == p->pid && proc_is_service(p->pid)))
 		return false;
-	return n_names > 0 ? !has_named_ancestor(t, p) :
+	return n_names > 0 ? !has_named_ancestor(*p) :
 	    p->ppid == 1 || (parent != NULL && is_manager(parent));
 }
 
@@ -4079,14 +3963,11 @@ find_orphans(bool list)
 		make_harmless(args, (int)strlen(args));
 		age(proc_age_ms(p->ticks), up);
 		if (list && n == 0)
-			printf("%7s %7s %7s %8s %s\n", "PID", "PPID", "AGE",
-			    "RSS", "COMMAND");
+			printf("    PID    PPID     AGE COMMAND\n");
 		n++;
 		if (list)
-			printf("%7d %7d %7s %8ju %s\n", (int)p->pid,
-			    (int)p->ppid, up + strlen("up "),
-			    (uintmax_t)proc_number(p->pid, "status",
-			    "\nVmRSS:", 10), args);
+			printf("%7d %7d %7s %s\n", (int)p->pid, (int)p->ppid,
+			    up + strlen("up "), args);
 		else
 			say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: "
 			    "kill %d", (int)p->pid, args, up, (int)p->pid);
@@ -4372,7 +4253,7 @@ leave_front(void)
 		owners[0] = owners[n_owners - 1];
 		n_owners = 1;
 		owners[0].kind = &by_number;
-		list_owners(list, sizeof(list), OWNERS_SHORT);
+		list_owners(list, sizeof(list), OWNERS_BRIEF);
 		set_title(list);
 	}
 	leave_stderr();
@@ -4887,7 +4768,7 @@ on_own(const struct note *n)
 {
 	if (!is_ending(n->signo) || is_of_tree(n->pid))
 		return;
-	if (is_newest(n->pid))
+	if (unique.fd != -1 && n->pid == locker_of(NEWEST_BYTE))
 		begin(REPLACED);
 	else if (keep(&own, n))
 		ask_later();
@@ -5189,7 +5070,7 @@ on_started(void)
 	if (opt.find_orphans)		/* the title overwrites names */
 		find_orphans(false);
 	name_owners();
-	list_owners(list, sizeof(list), OWNERS_SHORT);
+	list_owners(list, sizeof(list), OWNERS_BRIEF);
 	set_title(list);
 	send_note(witness.fd, &(struct note){ .kind = NOTE_STARTED });
 	if (self.phase == STARTING)
@@ -5524,12 +5405,12 @@ supervisor_note(const struct note *n)
 
 /* Not what another has put in its place. */
 static bool
-is_this_socket(const char *path)
+is_this_socket(void)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && st.st_ino == share.inode.st_ino &&
-	    st.st_dev == share.inode.st_dev;
+	return lstat(share.path, &st) == 0 && st.st_dev == share.inode.st_dev &&
+	    st.st_ino == share.inode.st_ino;
 }
 
 static int
@@ -5567,15 +5448,19 @@ connect_share(void)
 
 /*
  * 1: the lock is ours, 0: another has it, -1: nobody has, and it was not made.
+ * Both of a pair have it: who is forked inherits it.
  */
 static int
 lock_share(bool make)
 {
 	int fd = open_lock(share.lock, make ? O_CREAT : 0);
+	bool locked = fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 
 	if (fd == -1)
 		return -1;
-	if (lock_file(fd, share.lock)) {
+	if (!locked && errno != EWOULDBLOCK && errno != EINTR)
+		refuse(NOT_STARTED, "lock %s: %s", share.lock, strerror(errno));
+	if (locked && is_lock(fd, share.lock)) {
 		share.lock_fd = survive(fd);
 		return 1;
 	}
@@ -5611,7 +5496,7 @@ close_door(void)
 {
 	if (share.listen_fd == -1)
 		return;
-	if (is_this_socket(share.path))
+	if (is_this_socket())
 		unlink(share.path);
 	close(share.listen_fd);
 	share.listen_fd = -1;
@@ -5620,46 +5505,21 @@ close_door(void)
 static void
 join_command(char *buf, size_t size)
 {
-	size_t at = 0;
-
 	buf[0] = '\0';
-	for (char **arg = opt.command; *arg != NULL && at < size; arg++)
-		at += (size_t)snprintf(buf + at, size - at, "%s%s",
-		    at == 0 ? "" : " ", *arg);
+	for (char **arg = opt.command; *arg != NULL; arg++)
+		add_word(buf, size, " ", *arg);
 	make_harmless(buf, (int)strlen(buf));
 }
 
-/* A line so short fits, or the peer does not read. */
-static void __attribute__((format(printf, 2, 3)))
-tell_hold(int fd, const char *fmt, ...)
-{
-	char line[sizeof(share.line)];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
+/* A line so short fits as a whole, or the peer does not read. */
 static void
 greet(const struct owner *o)
 {
-	tell_hold(o->fd, "server %d %s\n", (int)server.pid, share.command);
-}
+	char line[sizeof(share.command) + 32];
 
-/* 4713 (ownerwrap, of 4711 nvim): it is the parent that says most. */
-static const char *
-holder_label(pid_t pid, char buf[64])
-{
-	struct proc p, parent;
-
-	if (proc_stat(pid, &p) == -1 || proc_stat(p.ppid, &parent) == -1)
-		return label_of(pid, buf);
-	snprintf(buf, 64, "%d (%s, of %d %s)", (int)pid, p.name,
-	    (int)parent.pid, parent.name);
-	return buf;
+	snprintf(line, sizeof(line), "server %d %s\n", (int)server.pid,
+	    share.command);
+	send(o->fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* One more hold, or it is closed: another user's, no memory. */
@@ -5681,8 +5541,7 @@ add_hold(int fd)
 	o->kind = &by_fd;
 	o->number = o->fd = fd;
 	o->events = 0;		/* what comes in is not read */
-	if (opt.log_fd != -1)
-		say(VERBOSE, "%s attached", holder_label(pid, who));
+	say(VERBOSE, "%s attached", label_of(pid, who));
 	if (self.phase != STARTING && share.error == 0)
 		greet(o);
 }
@@ -5726,15 +5585,25 @@ accept_holds(void)
 static void
 drop_holds(void)
 {
-	for (int i = n_owners - 1; i >= 0; i--) {
-		if (!owners[i].gone)
-			continue;
-		say(VERBOSE, "%d let go", (int)owners[i].pid);
-		close(owners[i].fd);
-		owners[i] = owners[--n_owners];
-	}
+	for (int i = n_owners - 1; i >= 0; i--)
+		if (owners[i].gone) {
+			say(VERBOSE, "%d let go", (int)owners[i].pid);
+			close(owners[i].fd);
+			owners[i] = owners[--n_owners];
+		}
 	if (self.timer[T_TRY] != FOREVER)	/* descriptors are free again */
 		set_timer(T_TRY, 0);
+}
+
+/* Once they are gone they may be another's: then the lock is not ours. */
+static void
+unlink_share(void)
+{
+	if (!is_lock(share.lock_fd, share.lock))
+		return;
+	if (is_this_socket())
+		unlink(share.path);
+	unlink(share.lock);
 }
 
 /*
@@ -5745,20 +5614,19 @@ static void
 end_share(void)
 {
 	int status = final_status();
+	char line[32];
 
 	if (share.lock_fd == -1 || self.role == FRONT)
 		return;
 	accept_all();
 	close_door();
-	if (is_lock(share.lock_fd, share.lock)) {
-		if (self.role == STANDIN && is_this_socket(share.path))
-			unlink(share.path);
-		unlink(share.lock);
-	}
+	unlink_share();
+	snprintf(line, sizeof(line), share.error != 0 ? "failed %d\n" :
+	    status >= BY_SIGNAL ? "signal %d\n" : "exit %d\n",
+	    share.error != 0 ? share.error : status & ~BY_SIGNAL);
 	for (int i = 0; i < n_owners; i++)
-		tell_hold(owners[i].fd, share.error != 0 ? "failed %d\n" :
-		    status >= BY_SIGNAL ? "signal %d\n" : "exit %d\n",
-		    share.error != 0 ? share.error : status & ~BY_SIGNAL);
+		send(owners[i].fd, line, strlen(line),
+		    MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /*
@@ -5770,12 +5638,8 @@ release_files(void)
 {
 	bool starts = self.role == HOLDER || self.supervisor <= 0;
 
-	if (share.lock_fd != -1 && starts) {
-		if (is_this_socket(share.path))
-			unlink(share.path);
-		if (is_lock(share.lock_fd, share.lock))
-			unlink(share.lock);
-	}
+	if (share.lock_fd != -1 && starts)
+		unlink_share();
 	if (unique.fd != -1 && self.role != HOLDER &&
 	    (self.role != FRONT || starts) &&	/* the supervisor's to do */
 	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
@@ -5842,7 +5706,6 @@ start_pair(int pair[2])
 	close(share.lock_fd);
 	close(share.listen_fd);
 	share.lock_fd = share.listen_fd = -1;
-	share.started = true;
 	share.since_ms = now_ms();
 	release_signals();
 	return 0;
@@ -5854,39 +5717,28 @@ refuse_stranger(void)
 	refuse(NOT_STARTED, "%s: another program listens there", share.path);
 }
 
-/* A pair has the lock from before its socket to after its last connection. */
+/*
+ * A pair has the lock from before its socket to after its last connection.  Who
+ * listens without it is no pair, or one that has just ended.
+ */
 static bool
-is_unlocked(void)
+is_pair(void)
 {
-	int lock = lock_share(false);
+	bool doubt = lock_share(false) != 0;
 
-	if (lock == 1) {
-		close(share.lock_fd);
-		share.lock_fd = -1;
-	}
-	return lock != 0;
-}
-
-/* Who listens without the lock is no pair, or one that has just ended. */
-static void
-on_connected(void)
-{
-	struct pollfd p = { .fd = share.hold };
-	bool doubt = share.hold != -1 && is_unlocked();
-
-	if (doubt && (share.doubted || poll(&p, 1, 0) == 0))
+	if (doubt && share.doubted)
 		refuse_stranger();
-	if (doubt) {
-		close(share.hold);
-		share.hold = -1;
-	}
 	share.doubted = doubt;
-	if (share.hold == -1)
-		set_timer(T_TRY, TRY_MS);
+	if (doubt) {
+		close(share.lock_fd);
+		close(share.hold);
+		share.lock_fd = share.hold = -1;
+	}
+	return !doubt;
 }
 
-/* T_TRY in a front: connect, or start, or wait for who does or stops. */
-static void
+/* Connect, or start; false: wait for who does or stops. */
+static bool
 try_attach(void)
 {
 	struct stat st;
@@ -5896,11 +5748,10 @@ try_attach(void)
 	    st.st_uid != geteuid()))
 		refuse(NOT_STARTED, "%s: is there, and no socket of this user",
 		    share.path);
-	share.hold = connect_share();
-	if (share.hold != -1 || errno == EAGAIN || errno == EINTR) {
-		on_connected();
-		return;
-	}
+	if ((share.hold = connect_share()) != -1)
+		return is_pair();
+	if (errno == EAGAIN || errno == EINTR)
+		return false;
 	if (errno != ENOENT && errno != ECONNREFUSED)
 		refuse(NOT_STARTED, "socket %s: %s", share.path,
 		    strerror(errno));
@@ -5913,14 +5764,14 @@ try_attach(void)
 			say(VERBOSE, "%s: waiting for a server that starts or "
 			    "ends", share.path);
 		share.waits = true;
-		set_timer(T_TRY, TRY_MS);
-		return;
+		return false;
 	}
 	if (open_door() == -1)
 		refuse(NOT_STARTED, "socket %s: %s", share.path,
 		    strerror(errno));
 	if (start_pair(share_pair) == 1)
 		self.phase = OVER;	/* of this loop: main goes on */
+	return true;
 }
 
 /* The owners of a front are gone: a shared server may have others. */
@@ -5929,12 +5780,11 @@ leave_server(void)
 {
 	char gone[LINE_SIZE / 2];
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
+	bool shared = opt.share != NULL;
 
-	if (opt.share == NULL)
-		refuse(NO_OWNER, "owner%s %s %s gone: not started",
-		    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is");
-	say(ORPHANED, "owner%s %s %s gone; letting go of %s", n > 1 ? "s" : "",
-	    gone, n > 1 ? "are" : "is", share.path);
+	say(shared ? ORPHANED : REFUSED, "owner%s %s %s gone%s%s",
+	    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is",
+	    shared ? "; letting go of " : ": not started", share.path);
 	exit(NO_OWNER);
 }
 
@@ -5956,7 +5806,6 @@ on_greeting(int pid, const char *command)
 	char mine[256];
 
 	server.pid = pid;
-	share.greeted = true;
 	list_owners(mine, sizeof(mine), OWNERS_ALL);
 	say(VERBOSE, "attached to server %d, shared as %s; owner %s", pid,
 	    share.path, mine);
@@ -5976,18 +5825,15 @@ on_shared_end(int status)
 	char how_long[32], how[32], name[16];
 	int64_t lived = passed_ms(share.since_ms);
 
-	if (status >= BY_SIGNAL)
-		snprintf(how, sizeof(how), "%s",
-		    signal_name(status - BY_SIGNAL, name));
-	else
-		snprintf(how, sizeof(how), "status %d", status);
-	if (share.started && !share.greeted)
+	snprintf(how, sizeof(how), "status %d", status);
+	if (share.since_ms != 0 && server.pid == 0)
 		refuse(NOT_STARTED, "the server can't be forked");
-	if (share.started && lived < STDIO_MS && status != NO_OWNER)
+	if (share.since_ms != 0 && lived < STDIO_MS && status != NO_OWNER)
 		say(DEFAULT, "the shared server ended after %s (%s): what it "
-		    "says goes to --log%s", seconds(lived, how_long), how,
-		    status >= BY_SIGNAL ? "" :
-		    "; --share is not for stdio servers");
+		    "says goes to --log%s", seconds(lived, how_long),
+		    status < BY_SIGNAL ? how :
+		    signal_name(status - BY_SIGNAL, name), status < BY_SIGNAL ?
+		    "; --share is not for stdio servers" : "");
 	finish(status);
 }
 
@@ -5998,7 +5844,7 @@ on_share_failed(int error)
 	if (opt.command == NULL)
 		refuse(NOT_STARTED, "%s: the server can't be executed: %s",
 		    share.path, strerror(error));
-	if (share.started)
+	if (share.since_ms != 0)
 		exit(say_exec_error(opt.command[0], error));
 	shutdown(share.hold, SHUT_RDWR);	/* try again */
 }
@@ -6009,7 +5855,7 @@ on_share_line(const char *line)
 	int n, at = 0;
 
 	if (sscanf(line, "server %d %n", &n, &at) == 1 && at > 0) {
-		if (!share.greeted)
+		if (server.pid == 0)
 			on_greeting(n, line + at);
 	} else if (sscanf(line, "exit %d", &n) == 1)
 		on_shared_end(n & 255);
@@ -6021,36 +5867,33 @@ on_share_line(const char *line)
 		refuse_stranger();
 }
 
-/* What the supervisor says; its end without a word is one of both killed. */
+/*
+ * What the supervisor says, whole lines: each was sent as one piece, and there
+ * is room for all.  Its end without a word is one of both killed.
+ */
 static void
 on_share(void)
 {
-	ssize_t n = read(share.hold, share.line + share.n,
-	    sizeof(share.line) - 1 - share.n);
-	char *line = share.line, *end;
+	char text[1024];
+	ssize_t n = read(share.hold, text, sizeof(text) - 1);
 
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
 		close(share.hold);
 		share.hold = -1;
-		if (share.greeted || share.started) {
+		if (server.pid != 0 || share.since_ms != 0) {
 			say(DEFAULT, "the supervisor of %s is gone, without a "
 			    "status", share.path);
 			exit(NOT_STARTED);
 		}
-		share.n = 0;		/* it was about to stop */
-		set_timer(T_TRY, TRY_MS);
+		set_timer(T_TRY, TRY_MS);	/* it was about to stop */
 		return;
 	}
-	share.n += (size_t)n;
-	share.line[share.n] = '\0';
-	for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-		*end = '\0';
+	text[n] = '\0';
+	for (char *line = strtok(text, "\n"); line != NULL;
+	    line = strtok(NULL, "\n"))
 		on_share_line(line);
-	}
-	share.n = share.n + (size_t)(share.line - line);
-	memmove(share.line, line, share.n + 1);
 }
 
 /* T_TRY: accept holds again; or, in a front: is it its turn? */
@@ -6060,11 +5903,9 @@ on_try(void)
 	self.timer[T_TRY] = FOREVER;
 	if (self.role != HOLDER)
 		accept_holds();
-	else if (opt.share != NULL)
-		try_attach();
-	else if (!take_turn())
+	else if (!(opt.share != NULL ? try_attach() : take_turn()))
 		set_timer(T_TRY, TRY_MS);
-	else
+	else if (opt.share == NULL)
 		self.phase = OVER;	/* of this loop: main goes on */
 }
 
@@ -6174,7 +6015,8 @@ on_server_fd(short revents)
 static bool
 is_notified(const struct owner *o)
 {
-	return o->fd != -1 && !o->draining && (!o->kind->by_fd || !opt.poll);
+	return o->fd != -1 && o->unread_ms == 0 &&
+	    (!o->kind->by_fd || !opt.poll);
 }
 
 /* Who must be looked at: no exit descriptor, and not gone for good. */
@@ -7065,10 +6907,10 @@ find_files(void)
 
 	atexit(release_files);
 	if (opt.share != NULL) {
-		find_path(opt.share, ".sock", share.path, sizeof(share.path));
+		find_path(opt.share, ".sock", share.path, sizeof(share.lock) -
+		    strlen(".lock"));
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 		share.address.sun_family = AF_UNIX;
-		strcpy(share.address.sun_path, share.path);
 	}
 	if (opt.unique == NULL)
 		return;

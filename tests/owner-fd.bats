@@ -512,11 +512,6 @@ no_end() {
 	[ -e started ]
 }
 
-@test "owner-fd: a TCP connection that was reset before the start: 124" {
-	at_end -r tcp 9 -- touch started
-	not_started 124
-}
-
 @test "owner-fd: a TCP connection that is reset" {
 	# What was not read at the other end makes a reset of its close.
 	start ends -l host tcp 9 sh -c '
