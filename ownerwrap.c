@@ -339,7 +339,6 @@ static struct {		/* the keepers, while no owner is left */
 	char why[256];		/* the last yes, "" = none */
 	char *command, **env;	/* --keep-if's */
 	int64_t idle_since_ms;	/* --max-idle: when something last happened */
-	char seen[256];		/* and what */
 } keeper;
 
 static struct {		/* the server */
@@ -3219,7 +3218,7 @@ static struct {			/* what the last look has found */
 	struct list inodes;	/* uint64_t, sorted: the tree's sockets */
 	bool listens[UINT16_MAX + 1];	/* TCP: on this port */
 	struct list socks;	/* struct sock, sorted by id: connections */
-	uint16_t udp;		/* a port that the tree has, or 0 */
+	bool udp;		/* the tree has a UDP socket */
 } found;
 
 /* All that is sorted here begins with its key, a number. */
@@ -3281,7 +3280,7 @@ static int
 see_bound(const struct sock *s)
 {
 	if (is_held(s->inode))
-		found.udp = s->port;
+		found.udp = true;
 	return 0;
 }
 
@@ -3326,7 +3325,8 @@ find_sockets(const struct list *t, bool udp)
 	struct sock *s;
 
 	memset(found.listens, false, sizeof(found.listens));
-	found.socks.n = found.udp = 0;
+	found.socks.n = 0;
+	found.udp = false;
 	if (doubt == 0 && (socket_rows(LISTENING, see_listening) == -1 ||
 	    socket_rows(CONNECTED, see_connection) == -1 ||
 	    (udp && socket_rows(BOUND, see_bound) == -1)))
@@ -3387,16 +3387,6 @@ find_holder(uint64_t inode)
 	return NULL;
 }
 
-/* "WHO is connected to port 9500", or to a path */
-static void
-say_connected(const char *who, const struct sock *s, char *buf, size_t size)
-{
-	if (is_unix(s))
-		snprintf(buf, size, "%s is connected to %s", who, s->name);
-	else
-		snprintf(buf, size, "%s is connected to port %d", who, s->port);
-}
-
 /* Asked once, at the start. */
 static int see_nothing(const struct sock *s) { (void)s; return 0; }
 
@@ -3428,7 +3418,7 @@ is_connected(char *why, size_t size)
 	static uint64_t last;
 	const struct sock *s;
 	const struct proc *p;
-	char who[64] = "a remote peer";
+	char who[64] = "a remote peer", port[16];
 	pid_t doubt;
 
 	if (why[0] == '\0')
@@ -3450,15 +3440,17 @@ is_connected(char *why, size_t size)
 			label(p->pid, p->name, who);
 		else if (s->peer != 0 || is_unix(s))
 			snprintf(who, sizeof(who), "somebody");
-		say_connected(who, s, why, size);
+		snprintf(port, sizeof(port), "port %d", s->port);
+		snprintf(why, size, "%s is connected to %s", who,
+		    is_unix(s) ? s->name : port);
 	}
 	/* Local without a peer: the other end is newer than our look. */
 	last = s == NULL || (s->peer == 0 && s->local) ? 0 : s->id;
 	return s != NULL;
 }
 
-/* The tree's processes; 0, or the pid of one that can't be measured. */
-static pid_t
+/* The tree's processes; false: one can't be measured. */
+static bool
 measure(const struct list *t, struct list *now)
 {
 	now->n = 0;
@@ -3469,67 +3461,27 @@ measure(const struct list *t, struct list *now)
 		if (!p->in_tree || is_dead(p))
 			continue;
 		if ((kept = list_add(now, sizeof(*kept))) == NULL)
-			return self.pid;
+			return false;
 		*kept = *p;
 		if (proc_moved(p->pid, &kept->moved) == -1)
-			return p->pid;
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 /* A tick is what timers take.  One that is stopped can't do anything. */
-static const char *
-what_it_did(const struct proc *p, const struct proc *before)
-{
-	if (before == NULL || before->ticks != p->ticks)
-		return "came";
-	if (p->cpu > before->cpu + 1)
-		return "used CPU";
-	if (p->moved != before->moved)
-		return "read or wrote";
-	return p->state == 'T' || p->state == 't' ? "was stopped" : NULL;
-}
-
-/* Tell who did something; false if that is nobody. */
 static bool
-say_change(const struct list *now, const struct list *before, char *seen,
-    size_t size)
+has_changed(const struct list *now, const struct list *before)
 {
-	const char *what = NULL;
-	const struct proc *p;
-	char who[64];
+	for (size_t i = 0; i < now->n; i++) {
+		const struct proc *p = row(now, i), *was = find(before, p->pid);
 
-	for (size_t i = 0; i < now->n + before->n && what == NULL; i++) {
-		bool lives = i < now->n;
-
-		p = lives ? row(now, i) : row(before, i - now->n);
-		what = lives ? what_it_did(p, find(before, p->pid)) :
-		    find(now, p->pid) == NULL ? "went" : NULL;
+		if (was == NULL || was->ticks != p->ticks ||
+		    p->cpu > was->cpu + 1 || p->moved != was->moved ||
+		    p->state == 'T' || p->state == 't')
+			return true;
 	}
-	if (what != NULL)
-		snprintf(seen, size, "%s %s", label(p->pid, p->name, who),
-		    what);
-	return what != NULL;
-}
-
-/* Tell what the tree has open to others; false if that is nothing. */
-static bool
-say_open(char *seen, size_t size)
-{
-	const struct sock *s = find_outsider(0, true);
-
-	if (found.udp != 0)
-		snprintf(seen, size, "UDP port %d is open", found.udp);
-	else if (s == NULL)
-		return false;
-	else if (s->served)
-		say_connected("somebody", s, seen, size);
-	else if (is_unix(s))
-		snprintf(seen, size, "a Unix connection is open");
-	else
-		snprintf(seen, size, "a connection to port %d is open",
-		    s->peer_port);
-	return true;
+	return now->n != before->n;
 }
 
 /*
@@ -3537,22 +3489,17 @@ say_open(char *seen, size_t size)
  * open at the last look was so until now.
  */
 static bool
-is_idle(const struct list *t, char *seen, size_t size)
+is_idle(const struct list *t)
 {
 	static struct list now, before;
 	static bool was_open;
 	struct list swap = before;
-	pid_t doubt = find_sockets(t, true);
-	char who[64];
 	bool busy;
 
-	if (doubt != 0 || (doubt = measure(t, &now)) != 0) {
-		snprintf(seen, size, "%s can't be looked into",
-		    label_of(doubt, who));
+	if (find_sockets(t, true) != 0 || !measure(t, &now))
 		return false;
-	}
-	busy = say_change(&now, &before, seen, size) || was_open;
-	was_open = say_open(seen, size);
+	busy = has_changed(&now, &before) || was_open;
+	was_open = found.udp || find_outsider(0, true) != NULL;
 	before = now;
 	now = swap;
 	return !busy && !was_open;
@@ -5012,16 +4959,16 @@ on_idle_look(void)
 	bool late = is_late(T_IDLE);
 	int64_t now = now_ms();
 
-	if (snapshot(false) == -1 || !is_idle(&now_table, keeper.seen,
-	    sizeof(keeper.seen)) || late || now_ms() - now > LATE_MS)
+	if (snapshot(false) == -1 || !is_idle(&now_table) || late ||
+	    now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
 	left = keeper.idle_since_ms + opt.max_idle_ms - now;
 	if (left > 0) {
 		set_timer(T_IDLE, shorter(opt.interval_ms, left));
 		return;
 	}
-	say(ORPHANED, "nothing happened for %s (the last: %s); %s",
-	    seconds(opt.max_idle_ms, how_long), keeper.seen, plan(0, what));
+	say(ORPHANED, "nothing happened for %s; %s",
+	    seconds(opt.max_idle_ms, how_long), plan(0, what));
 	begin(IDLE);
 }
 
@@ -5077,7 +5024,6 @@ on_started(void)
 		enter(RUNNING);
 	if (opt.max_idle_ms > 0) {
 		keeper.idle_since_ms = now_ms();
-		snprintf(keeper.seen, sizeof(keeper.seen), "its start");
 		set_timer(T_IDLE, 0);
 	}
 }

@@ -58,7 +58,7 @@ of() {
 		sed -n "s/^$1 0*\\([0-9][0-9]*\\)\$/\\1/p" | sort -n | tail -n 1
 }
 
-# ended_idle MS [SEEN]: the server was ended for that, and was told so not
+# ended_idle MS: the server was ended for that, and was told so not
 # earlier than MS after the last thing it did. (Unless the machine itself came to
 # a halt for so long, then and there.)
 ended_idle() {
@@ -67,7 +67,7 @@ ended_idle() {
 	expect_status 124
 	refute_alive "$S"
 	assert_alive "$O"
-	said "nothing happened for [0-9.]+s \(the last: ${2-.*}\); stopping server $S \(TERM now, .*\)"
+	said "nothing happened for [0-9.]+s; stopping server $S \(TERM now, .*\)"
 	[ "$(of count)" -gt 1 ] || fail 'nothing was done at all'
 	[ $(($(of term) - $(of last))) -ge "$1" ] || [ "$(of gap)" -ge "$1" ] ||
 		fail "told $(($(of term) - $(of last))) ms after the last thing, expected $1"
@@ -122,7 +122,7 @@ stop_now() {
 	refute_alive "$S" "$SUP"
 	assert_alive "$O"
 	[ "$(of term)" -gt 0 ] || fail "it was not told"
-	assert_equal "$(cat "$ERR")" "ownerwrap[busy]: nothing happened for 0.5s (the last: $S (busy) read or wrote); stopping server $S (TERM now, KILL 5s later, 10s if others must be told)"
+	assert_equal "$(cat "$ERR")" "ownerwrap[busy]: nothing happened for 0.5s; stopping server $S (TERM now, KILL 5s later, 10s if others must be told)"
 }
 
 @test "idle: off by default, and with 0" {
@@ -197,28 +197,27 @@ stop_now() {
 @test "idle: CPU time beyond a tick in each look is activity" {
 	serve_busy --max-idle 0.6 -- -n 8 -e 50 cpu=60
 	# What is left for the last look may be a single tick.
-	ended_idle 400 "$S \(busy\) used CPU"
+	ended_idle 400
 }
 
 @test "idle: reading is activity" {
 	serve_busy --max-idle 0.5 -- -n 9 -e 80 read
-	ended_idle 500 "$S \(busy\) read or wrote"
+	ended_idle 500
 }
 
 @test "idle: writing is activity" {
 	serve_busy --max-idle 0.5 -- -n 9 -e 80 write
-	ended_idle 500 "$S \(busy\) read or wrote"
+	ended_idle 500
 }
 
 @test "idle: a pipe is read and written, too" {
 	serve_busy --max-idle 0.5 -- -n 9 -e 80 pipe
-	ended_idle 500 "$S \(busy\) read or wrote"
+	ended_idle 500
 }
 
 @test "idle: what a child of the server does is activity" {
 	serve_busy --max-idle 0.5 -- -C -n 9 -e 80 write
-	ended_idle 500 '[0-9]+ \(busy\) read or wrote'
-	assert_lines "$ERR" "the last: $S " 0
+	ended_idle 500
 }
 
 @test "idle: what a daemon of it does is activity, though it is not stopped" {
@@ -237,7 +236,7 @@ stop_now() {
 	[ "$after" -ge 28 ] || [ "$(of gap)" -ge 500 ] || fail "only $after of 28"
 	assert_equal "$(of term)" 0	# it was not told
 	assert_alive "$daemon"
-	said 'nothing happened for 0.5s \(the last: [0-9]+ \(busy\) read or wrote\); .*'
+	said 'nothing happened for 0.5s; .*'
 }
 
 @test "idle: a process that comes is activity, and one that goes" {
@@ -259,7 +258,7 @@ stop_now() {
 	finish "$W"
 	taken 600 "$begin"
 	expect_status 124
-	said "nothing happened for 0.6s \(the last: $child( \(sleep\))? went\); .*"
+	said "nothing happened for 0.6s; .*"
 }
 
 @test "idle: what a child reads that is gone before the next look is activity" {
@@ -274,7 +273,7 @@ stop_now() {
 	finish "$W"
 	taken 500 "$begin"
 	expect_status 124
-	said "nothing happened for 0.5s \(the last: $S \(busy\) .*\); .*"
+	said "nothing happened for 0.5s; .*"
 	[ "$(of count)" -gt 5 ] || fail "it did not wake up"
 }
 
@@ -302,7 +301,7 @@ tcp() {
 	call "$2"
 	idle_without "$CLIENT"
 	assert_alive "$O"
-	said "nothing happened for 0.5s \(the last: somebody is connected to port $(sed -n 's/^port //p' log)\); .*"
+	said "nothing happened for 0.5s; .*"
 }
 
 @test "idle: an open TCP connection is activity" {
@@ -334,7 +333,7 @@ tcp() {
 	call 4:PORT -n 9 -e 80
 	not_idle 900
 	kill -KILL "$CLIENT"
-	ended_idle 0 'somebody is connected to port [0-9]+'
+	ended_idle 0
 }
 
 @test "idle: an open TCP connection that the server made is activity" {
@@ -344,7 +343,7 @@ tcp() {
 		"echo ready \$\$ >log; exec busy call 4:$port"
 	await_line "$OUT" '^connected$'
 	idle_without "$OTHER"
-	said "nothing happened for 0.5s \(the last: a connection to port $port is open\); .*"
+	said "nothing happened for 0.5s; .*"
 }
 
 @test "idle: a TCP connection counts on any port, whatever --keep-connected names" {
@@ -378,7 +377,7 @@ unix() {
 	serve_busy -i 0.4 --max-idle 0.5 -- "$1" "$2" "${@:4}"
 	call "$3:$2"
 	idle_without "$CLIENT"
-	said "nothing happened for 0.5s \(the last: somebody is connected to ${4+.*}$2\); .*"
+	said "nothing happened for 0.5s; .*"
 }
 
 @test "idle: an open connection to a Unix socket is activity" {
@@ -419,7 +418,7 @@ unix() {
 	serve --max-idle 0.5 -- sh -c 'echo ready $$ >log; exec busy call u:./other'
 	await_line "$OUT" '^connected$'
 	idle_without "$OTHER"
-	said 'nothing happened for 0.5s \(the last: a Unix connection is open\); .*'
+	said 'nothing happened for 0.5s; .*'
 }
 
 @test "idle: ... also where that one has not accepted it yet" {
@@ -434,7 +433,7 @@ unix() {
 	call u:./sock -n 9 -e 80
 	not_idle 900
 	kill -KILL "$CLIENT"
-	ended_idle 0 'somebody is connected to ./sock'
+	ended_idle 0
 }
 
 @test "idle: to talk by recv and send on the host's socketpair is activity" {
@@ -447,7 +446,7 @@ unix() {
 	taken 800 "$begin"
 	expect_status 124
 	refute_alive "$S"
-	said 'nothing happened for 0.8s \(the last: a Unix connection is open\); .*'
+	said 'nothing happened for 0.8s; .*'
 }
 
 # --- UDP -------------------------------------------------------------------
@@ -484,7 +483,7 @@ unix() {
 	[ "$(id -u)" != 0 ] || as_nobody
 	VIA=("${NOBODY[@]}")
 	serve_busy --max-idle 0.5 -- -n 9 -e 80 write
-	ended_idle 500 "$S \(busy\) read or wrote"
+	ended_idle 500
 }
 
 # --- the time --------------------------------------------------------------
@@ -498,7 +497,7 @@ unix() {
 	expect_status 124
 	rm log
 	owned -i 60 --max-idle 0.5 -- busy -l log -s server.times -g go -n 9 -e 80 write
-	ended_idle 500 "$S \(busy\) read or wrote"
+	ended_idle 500
 	within 60000 "$begin"
 }
 
@@ -537,7 +536,7 @@ unix() {
 	finish "$W"
 	taken 2400 "$begin"
 	expect_status 124
-	said "nothing happened for 2.4s \(the last: $child \(sleep\) went\); .*"
+	said "nothing happened for 2.4s; .*"
 }
 
 # --- with other options ----------------------------------------------------
@@ -549,7 +548,7 @@ unix() {
 	go
 	finish "$W"
 	expect_status 124
-	said "nothing happened for 0.5s \(the last: .*\); stopping server $S \(TERM now, .*\)"
+	said "nothing happened for 0.5s; stopping server $S \(TERM now, .*\)"
 	refute_alive "$S"
 }
 
@@ -588,7 +587,7 @@ unix() {
 	finish "$W"
 	expect_status 7
 	refute_alive "$plain" "$(child_pid log setpgid)"
-	said 'nothing happened for 0.4s \(the last: .*\); stopping what the server left \(TERM now, .*\)'
+	said 'nothing happened for 0.4s; stopping what the server left \(TERM now, .*\)'
 	assert_lines log "^\\[$plain\\] TERM from " 1
 }
 
