@@ -91,14 +91,12 @@
 #define INTERVAL_MS	1000	/* one wake-up a second is not noticed */
 #define WITNESS_MS	50	/* what came so close together is one event */
 #define HOLD_MS		10	/* a relay waits so long for the witness */
-#define ANSWER_MS	50	/* a witness answers at once; on a machine */
-				/* with 20 that wait for a CPU in 30 ms */
+#define ANSWER_MS	50	/* a witness answers at once, or busy in 30 ms */
 #define ASKS_MAX	3	/* of a witness that does not answer */
 #define AGAIN_MS	5	/* the same signal so soon is the same one */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
 #define LATE_MS		1000	/* a wake-up so late was a freeze, not a wait */
-#define KILLED_MS	2000	/* longest wait once the front was killed: */
-				/* the host believes the server dead */
+#define KILLED_MS	2000	/* the host killed the front: thinks all dead */
 #define HAD_MS		5000	/* a stop signal so recent is not repeated */
 #define FORCE_MS	5000	/* SIGKILL that did not work by then will not */
 #define FORCE_LOOK_MS	20	/* between two looks: SIGKILL takes a few ms */
@@ -106,15 +104,12 @@
 #define RESUME_MS	20	/* CONT crossed the front's stop: repeat it */
 #define DROPPED_MS	1000	/* no /proc: the kernel's signal did not come */
 #define SHORT_MS	1000	/* a default owner this short was not meant */
-#define KEEP_GRACE_MS	10000	/* grace with a keeper: a client that reloads */
-				/* is back after about 6 s */
+#define KEEP_GRACE_MS	10000	/* a client that reloads is back after 6 s */
 #define HANG_MS		10000	/* a --keep-if that takes longer hangs */
-#define TRY_MS		50	/* between two tries to start or attach: what */
-				/* is under way ends in its own time */
+#define TRY_MS		50	/* between two tries to start or attach */
 #define ASK_AGAIN_MS	1000	/* a request to stop can be lost among others */
 #define STDIO_MS	2000	/* a shared server this short had no client */
-#define DRAIN_MS	10000	/* what a server has not read by then it does */
-				/* not want */
+#define DRAIN_MS	10000	/* who has not read by then does not want to */
 
 #define NO_OWNER	124
 #define NOT_STARTED	125
