@@ -4435,20 +4435,17 @@ use_copy(const struct note *n)
 static bool
 is_of_tree(pid_t pid)
 {
-	struct proc p;
+	struct proc p = { .ppid = pid, .ticks = UINT64_MAX };
 
 	if (pid == 0)
 		return false;
 	for (int i = 0; i < n_owners; i++)
 		if (owners[i].pid == pid)
 			return false;
-	for (int i = 0; i < CHAIN_MAX && pid > 1; i++) {
-		if (pid == server.pid || pid == self.pid)
+	do
+		if (p.ppid == server.pid || p.ppid == self.pid)
 			return true;	/* ourselves: our EPIPE, our CONT */
-		if (pid == self.front || proc_stat(pid, &p) == -1)
-			return false;
-		pid = p.ppid;
-	}
+	while (p.ppid != self.front && step_up(&p));
 	return false;
 }
 
@@ -6835,8 +6832,7 @@ rearm_owners(void)
 		if (owners[i].kind->by_fd)
 			continue;
 		owners[i].fd = survive(exit_open(owners[i].pid));
-		owners[i].gone |= owners[i].fd == -1 ? errno == ESRCH :
-		    gone_by_number(&owners[i]);
+		owners[i].gone |= gone_by_number(&owners[i]);
 	}
 }
 
