@@ -899,7 +899,7 @@ stopping() {
 }
 
 @test "share: the old server's lock is kept until its leftovers are gone" {
-	first -g 0 -k 1 -- -g deaf
+	first -g 0 -k 4 -- -g deaf
 	child=$(child_pid log deaf)
 	let_go "$A"
 	await_gone "$SERVER"
