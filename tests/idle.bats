@@ -172,7 +172,7 @@ stop_now() {
 	expect_status 124
 	assert_lines log '^INT from ' 1
 	assert_lines log '^TERM ' 0
-	said 'nothing happened for 0.3s .*\(INT now, .*'
+	said 'nothing happened for 0.3s; .*\(INT now, .*'
 }
 
 @test "idle: -q says nothing" {
@@ -189,7 +189,7 @@ stop_now() {
 	finish "$PID"
 	expect_status 124
 	assert_lines "$OUT" '^[0-9]+$' 1
-	said 'nothing happened for 0.4s .*'
+	said 'nothing happened for 0.4s; .*'
 }
 
 # --- what a process does ---------------------------------------------------
@@ -562,7 +562,7 @@ unix() {
 	taken 400 "$begin"
 	within 60000 "$begin"
 	expect_status 124
-	said 'nothing happened for 0.4s .*'
+	said 'nothing happened for 0.4s; .*'
 	assert_lines log '^TERM from ' 1
 }
 
@@ -600,7 +600,7 @@ unix() {
 	assert_alive "$plain"
 	go
 	await_gone "$plain" "$SUP"
-	assert_lines messages 'nothing happened for 0.4s .*stopping what the server left' 1
+	assert_lines messages 'nothing happened for 0.4s; .*stopping what the server left' 1
 }
 
 @test "idle: a signal that is relayed ends nothing and begins nothing" {
@@ -629,7 +629,7 @@ unix() {
 	serve -- server -l log
 	finish "$W"
 	expect_status 124
-	said 'nothing happened for 0.4s .*'
+	said 'nothing happened for 0.4s; .*'
 	rm log
 	serve --max-idle 0 -- server -l log
 	export -n OWNERWRAP_MAX_IDLE
