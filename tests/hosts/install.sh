@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 packages='jq neovim emacs-nox elpa-eglot python3 python3-uvicorn
 	godot3-server runit s6 tini dash
 	openssh-client openssh-server curl make sudo bsdutils
-	zsh fish mksh ksh yash tcsh busybox'
+	zsh fish mksh ksh yash tcsh busybox vim less fzf tmux'
 command -v npm >/dev/null || packages="$packages nodejs npm"
 
 export DEBIAN_FRONTEND=noninteractive
