@@ -163,7 +163,7 @@ bats_require_minimum_version 1.5.0
 @test "detect: an owner whose orphans go to a subreaper (7)" {
 	for options in '' '-p $PPID'; do
 		rm -f log host reaper
-		start owner -r -l reaper owner -l host sh -c "exec \"\$0\" -g 1.5 $options -- server -l log" "$OW"
+		start owner -r -l reaper owner -l host sh -c "exec \"\$0\" -g 4 $options -- server -l log" "$OW"
 		reaper=$PID
 		SERVER=$(server_pid log)
 		FRONT=$(pid_in host cmd)

@@ -381,7 +381,7 @@ signal_sets() {
 }
 
 @test "keep-if: a server that ends by itself in the grace is not signalled" {
-	owned -i 0.1 -g 60 --keep-if false -- server -l log -x 600 -e 4
+	owned -i 0.1 -g 60 --keep-if false -- server -l log -x 2500 -e 4
 	orphan
 	await_line "$ERR" 'is gone; stopping server'
 	expect_stopped 4
