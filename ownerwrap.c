@@ -122,6 +122,7 @@
 #define OWNERS_MAX	64	/* that can be named */
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
+#define LOOK_FDS	4	/* that no hold takes: for looks at the tree */
 #define SWEEPS_MAX	64
 #define NAME_SIZE	16	/* Linux TASK_COMM_LEN; longer names are cut */
 #define ARGS_SIZE	4096	/* of a parent's command line: its options */
@@ -344,6 +345,7 @@ static struct {		/* the server */
 	int64_t group_ms;	/* when the group last had the stop signal */
 	int64_t continued_ms;	/* when it was last continued */
 	int64_t tty_stop_ms;	/* when its group last had a terminal stop */
+	int64_t relayed_stop_ms;	/* when it was last relayed one */
 	bool ended, stopped, killed;
 	bool group_told;	/* its own group had the stop signal */
 } server = { .fd = -1 };
@@ -2858,12 +2860,12 @@ mark_children(size_t i, size_t first)
 }
 
 /*
- * We and all below us, to which every orphan of the tree comes.  What that
- * costs depends on the tree alone, but where the kernel has no lists of
- * children.  One who ends meanwhile may hide a brother: look() knows of that.
+ * We and all below us, to which every orphan of the tree comes.  Quick: by the
+ * lists of children, which cost what the tree costs; a process may be missing,
+ * or there twice, whose parent or parent's thread ends meanwhile.
  */
 static int
-list_tree(void)
+list_tree(bool quick)
 {
 	static struct list all;
 
@@ -2873,12 +2875,18 @@ list_tree(void)
 		const struct proc up = *row(&now_table, i);
 		size_t first = now_table.n;
 
-		if (proc_add_all_children(&now_table, &up) == -1 && i == 0 &&
-		    (errno != ENOENT || proc_list(&all) == -1))
+		if (quick && proc_add_all_children(&now_table, &up) == -1 &&
+		    i == 0)
+			quick = false;		/* the kernel has no such lists */
+		if (!quick && i == 0 && proc_list(&all) == -1)
 			return -1;
-		for (size_t k = 0; k < all.n; k++)
-			if (row(&all, k)->ppid == up.pid)
-				proc_add(&now_table, row(&all, k)->pid);
+		for (size_t k = 0; k < all.n; k++) {
+			struct proc *p = row(&all, k)->ppid != up.pid ? NULL :
+			    list_add(&now_table, sizeof(*p));
+
+			if (p != NULL)
+				*p = *row(&all, k);
+		}
 		mark_children(i, first);
 	}
 	return now_table.n == 0 ? -1 : 0;
@@ -2886,7 +2894,7 @@ list_tree(void)
 
 /* A new snapshot, beside the last one.  One that fails is said once. */
 static int
-snapshot(bool stopping)
+snapshot(bool stopping, bool quick)
 {
 	struct list swap = last_table;
 	static bool said;
@@ -2894,7 +2902,7 @@ snapshot(bool stopping)
 
 	last_table = now_table;
 	now_table = swap;
-	result = list_tree();
+	result = list_tree(quick);
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
@@ -2908,7 +2916,7 @@ static void
 note_attached(void)
 {
 	if (sees_tree() && self.listed && !server.ended)
-		snapshot(true);
+		snapshot(true, true);
 }
 
 /*
@@ -2931,7 +2939,7 @@ look(int signo, int *told)
 		return 0;
 	if (!self.listed)
 		return look_at_group(signo, told);
-	failed = snapshot(in_ladder()) == -1;
+	failed = snapshot(in_ladder(), false) == -1;
 	for (size_t i = 0; i < now_table.n; i++) {
 		struct proc *p = row(&now_table, i);
 
@@ -3420,7 +3428,7 @@ is_connected(char *why, size_t size)
 		last = 0;
 	doubt = find_sockets(&now_table, false);
 	s = find_outsider(last, false);
-	if (doubt == 0 && s != NULL && s->id != last && snapshot(false) == 0) {
+	if (doubt == 0 && s != NULL && s->id != last && snapshot(false, false) == 0) {
 		doubt = find_sockets(&now_table, false);
 		s = find_outsider(last, false);
 	}
@@ -4510,9 +4518,10 @@ needs_cont(void)
 {
 	if (self.role == SUPERVISOR)
 		reap_stops();
-	return is_stopped(server.pid, server.stopped) &&
+	return witnessed(server.relayed_stop_ms) ||	/* about to stop */
+	    (is_stopped(server.pid, server.stopped) &&
 	    !(witnessed(server.continued_ms) &&
-	    witnessed(server.tty_stop_ms));
+	    witnessed(server.tty_stop_ms)));
 }
 
 static int
@@ -4533,6 +4542,8 @@ deliver(const struct note *n)
 		return;
 	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
 		return;
+	if (is_terminal_stop(n->signo))
+		server.relayed_stop_ms = now_ms();
 	if (is_ending(n->signo) && !in_ladder())
 		note_attached();
 	if (!server.ended) {
@@ -4857,7 +4868,7 @@ ask_keepers(void)
 	char why[sizeof(keeper.why)];
 
 	memcpy(why, keeper.why, sizeof(why));
-	if (opt.keep_connected && snapshot(false) == -1)
+	if (opt.keep_connected && snapshot(false, false) == -1)
 		kept("/proc can't be read");
 	else if (opt.keep_connected && is_connected(why, sizeof(why)))
 		kept(why);
@@ -4951,7 +4962,7 @@ on_idle_look(void)
 	bool late = is_late(T_IDLE);
 	int64_t now = now_ms();
 
-	if (snapshot(false) == -1 || !is_idle(&now_table) || late ||
+	if (snapshot(false, false) == -1 || !is_idle(&now_table) || late ||
 	    now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
 	left = keeper.idle_since_ms + opt.max_idle_ms - now;
@@ -5500,15 +5511,21 @@ raise_limit(void)
 static void
 accept_all(void)
 {
+	struct rlimit all, rl;
 	int fd;
 
 	if (share.listen_fd == -1)
 		return;
 	self.timer[T_TRY] = FOREVER;
+	getrlimit(RLIMIT_NOFILE, &all);
+	rl = all;
+	rl.rlim_cur -= LOOK_FDS;
+	setrlimit(RLIMIT_NOFILE, &rl);
 	while ((fd = accept(share.listen_fd, NULL, NULL)) != -1)
 		add_hold(fd);
 	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		set_timer(T_TRY, opt.interval_ms);
+	setrlimit(RLIMIT_NOFILE, &all);
 }
 
 static void
@@ -5915,8 +5932,8 @@ on_end(void)
 	siginfo_t si;
 
 	self.child = false;
-	if (self.role != FRONT) {
-		if (self.role != HOLDER && is_parent())
+	if (self.role != FRONT && self.role != HOLDER) {
+		if (is_parent())
 			reap();
 		return;
 	}

@@ -1231,6 +1231,19 @@ idle() {
 	await_end
 }
 
+@test "share: no descriptors left: what the server has left is ended all the same" {
+	BY=(limits nofile=110 --)
+	first -g 0.1 -k 1 -- -g deaf
+	BY=()
+	child=$(child_pid log deaf)
+	hold -n 200
+	idle "$SUPERVISOR" "$GUARD"
+	kill -KILL "$SERVER"
+	ended "$A" 137
+	refute_alive "$child"
+	await_end
+}
+
 @test "share: the supervisor takes what the limits allow, the server has the starter's" {
 	start sh -c 'ulimit -Sn 110; exec "$@"' - "$OW" --share t -v -g 0.1 -- server -l log
 	A=$PID

@@ -271,3 +271,21 @@ while_orphaned() {
 @test "status: malformed use is 125, not the server's doing (54)" {
 	refused 125 "ownerwrap[touch]: --scope x: must be $RIGHT_SCOPE" --scope x
 }
+
+@test "status: what an exec'd shell has left its front is reaped, and unhurt before" {
+	for option in "" --share=./sock; do
+		rm -f left log
+		# shellcheck disable=SC2016
+		start sh -c 'sleep 300 & echo pid $! >left; exec "$@"' - \
+			"$OW" $option -g 0.1 -- server -l log
+		SERVER=$(server_pid log)
+		left=$(pid_in left pid)
+		track "$left"
+		assert_alive "$left"
+		kill -KILL "$left"
+		until_true "[ ! -e /proc/$left ]"
+		kill "$PID"
+		finish "$PID"
+		await_gone "$SERVER"
+	done
+}

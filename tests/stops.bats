@@ -320,3 +320,16 @@ stopped() {
 	finish "$FRONT"
 	expect_status 137
 }
+
+@test "stops: CONT right behind TSTP leaves none stopped, however late that acts" {
+	start "$OW" -- server -l log -z
+	SERVER=$(server_pid log)
+	for i in $(seq 40); do
+		kill -TSTP "$PID"
+		kill -CONT "$PID"
+		kill -USR1 "$PID"
+		until_true "[ \$(count_lines log '^USR1 ') = $i ]"
+	done
+	kill "$PID"
+	finish "$PID"
+}
