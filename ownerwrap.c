@@ -91,7 +91,7 @@
 #define INTERVAL_MS	1000	/* one wake-up a second is not noticed */
 #define WITNESS_MS	50	/* what came so close together is one event */
 #define HOLD_MS		10	/* a relay waits so long for the witness */
-#define ANSWER_MS	50	/* a witness answers at once, or busy in 30 ms */
+#define ANSWER_MS	50	/* a witness answers in 30 on a busy machine */
 #define ASKS_MAX	3	/* of a witness that does not answer */
 #define AGAIN_MS	5	/* the same signal so soon is the same one */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
@@ -687,16 +687,6 @@ proc_usable(void)
 	    atoi(buf) == getpid();
 }
 
-static uint64_t
-boot_ticks(void)
-{
-	struct timespec ts;
-	long hz = sysconf(_SC_CLK_TCK);
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)(ts.tv_sec * hz + ts.tv_nsec / (1000000000 / hz));
-}
-
 /*
  * Without WEXITED a zombie is no child to wait for, unless a thread of it
  * lives (wait_consider_task() in the kernel): ECHILD means that nobody lives
@@ -1042,6 +1032,9 @@ socket_rows(enum rows rows, see_fn *see)
 #else
 #define SIGNALS_END	32
 #endif
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME	CLOCK_MONOTONIC	/* no /proc counts from it there */
+#endif
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL	0	/* our own EPIPE is sorted out by its sender */
 #endif
@@ -1072,7 +1065,6 @@ write_nowait(int fd, const char *buf, size_t len)
 }
 
 static bool proc_usable(void) { return false; }
-static uint64_t boot_ticks(void) { return 0; }
 static void name_process(const char *name) { (void)name; }
 static void never_dump(void) { }
 static int adopt_orphans(void) { return not_here(); }
@@ -1384,10 +1376,14 @@ proc_stat(pid_t pid, struct proc *p)
 static int64_t
 proc_age_ms(uint64_t ticks)
 {
-	uint64_t now = boot_ticks();
+	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec ts;
+	int64_t ms;
 
-	return ticks == 0 || now < ticks ? 0 :
-	    (int64_t)((now - ticks) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	ms = ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000 -
+	    (int64_t)(ticks * 1000 / hz);
+	return ticks == 0 || ms < 0 ? 0 : ms;
 }
 
 #endif
@@ -1999,8 +1995,10 @@ more_room(void)
 	struct owner *o = realloc(owners, n * sizeof(*o));
 	struct pollfd *p = realloc(polls, (5 + n) * sizeof(*p));
 
-	owners = o == NULL ? owners : o;
-	polls = p == NULL ? polls : p;
+	if (o != NULL)
+		owners = o;
+	if (p != NULL)
+		polls = p;
 	return o != NULL && p != NULL;
 }
 
@@ -2073,7 +2071,8 @@ is_connection(int fd, short *events)
 	    getpeername(fd, (struct sockaddr *)&peer, &len) == -1)
 		return false;
 	tcp = peer.ss_family == AF_INET || peer.ss_family == AF_INET6;
-	*events = tcp ? PEER_CLOSED : 0;
+	if (tcp)
+		*events = PEER_CLOSED;
 	return !tcp || PEER_CLOSED != 0;
 }
 
@@ -2877,7 +2876,7 @@ list_tree(bool quick)
 
 		if (quick && proc_add_all_children(&now_table, &up) == -1 &&
 		    i == 0)
-			quick = false;		/* the kernel has no such lists */
+			quick = false;	/* the kernel has no such lists */
 		if (!quick && i == 0 && proc_list(&all) == -1)
 			return -1;
 		for (size_t k = 0; k < all.n; k++) {
@@ -2894,7 +2893,7 @@ list_tree(bool quick)
 
 /* A new snapshot, beside the last one.  One that fails is said once. */
 static int
-snapshot(bool stopping, bool quick)
+snapshot(bool stopping)
 {
 	struct list swap = last_table;
 	static bool said;
@@ -2902,7 +2901,7 @@ snapshot(bool stopping, bool quick)
 
 	last_table = now_table;
 	now_table = swap;
-	result = list_tree(quick);
+	result = list_tree(stopping && !in_ladder());
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
@@ -2916,7 +2915,7 @@ static void
 note_attached(void)
 {
 	if (sees_tree() && self.listed && !server.ended)
-		snapshot(true, true);
+		snapshot(true);
 }
 
 /*
@@ -2939,7 +2938,7 @@ look(int signo, int *told)
 		return 0;
 	if (!self.listed)
 		return look_at_group(signo, told);
-	failed = snapshot(in_ladder(), false) == -1;
+	failed = snapshot(in_ladder()) == -1;
 	for (size_t i = 0; i < now_table.n; i++) {
 		struct proc *p = row(&now_table, i);
 
@@ -3428,7 +3427,7 @@ is_connected(char *why, size_t size)
 		last = 0;
 	doubt = find_sockets(&now_table, false);
 	s = find_outsider(last, false);
-	if (doubt == 0 && s != NULL && s->id != last && snapshot(false, false) == 0) {
+	if (doubt == 0 && s != NULL && s->id != last && snapshot(false) == 0) {
 		doubt = find_sockets(&now_table, false);
 		s = find_outsider(last, false);
 	}
@@ -4239,8 +4238,8 @@ server_ended_itself(void)
 		return;
 	}
 	say(DEFAULT, "server ended and left %d process%s: %s%s", living,
-	    living > 1 ? "es" : "", what[opt.leftovers],
-	    opt.leftovers != LEFTOVERS_STOP ? "" : living > 1 ? "them)" : "it)");
+	    living > 1 ? "es" : "", what[opt.leftovers], opt.leftovers !=
+	    LEFTOVERS_STOP ? "" : living > 1 ? "them)" : "it)");
 	if (opt.leftovers == LEFTOVERS_STOP) {
 		begin(SERVER_LEFT);
 		return;
@@ -4868,7 +4867,7 @@ ask_keepers(void)
 	char why[sizeof(keeper.why)];
 
 	memcpy(why, keeper.why, sizeof(why));
-	if (opt.keep_connected && snapshot(false, false) == -1)
+	if (opt.keep_connected && snapshot(false) == -1)
 		kept("/proc can't be read");
 	else if (opt.keep_connected && is_connected(why, sizeof(why)))
 		kept(why);
@@ -4962,7 +4961,7 @@ on_idle_look(void)
 	bool late = is_late(T_IDLE);
 	int64_t now = now_ms();
 
-	if (snapshot(false, false) == -1 || !is_idle(&now_table) || late ||
+	if (snapshot(false) == -1 || !is_idle(&now_table) || late ||
 	    now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
 	left = keeper.idle_since_ms + opt.max_idle_ms - now;
@@ -5000,8 +4999,9 @@ say_started(void)
 		    (int)server.pid);
 	else
 		say(VERBOSE, "server %d started; owner %s, %s %s",
-		    (int)server.pid, list, polled ? "polled every" :
-		    "watched by", polled ? seconds(opt.interval_ms, every) : by);
+		    (int)server.pid, list,
+		    polled ? "polled every" : "watched by",
+		    polled ? seconds(opt.interval_ms, every) : by);
 }
 
 static void
