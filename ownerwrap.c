@@ -4507,6 +4507,15 @@ witnessed(int64_t when_ms)
 	return when_ms != 0 && now_ms() - when_ms <= WITNESS_MS;
 }
 
+/* A stop is pending, which CONT would take away (signal(7)). */
+static bool
+is_about_to_stop(void)
+{
+	return (proc_number(server.pid, "status", "\nShdPnd:", 16) &
+	    (1u << (SIGTSTP - 1) | 1u << (SIGTTIN - 1) |
+	    1u << (SIGTTOU - 1))) != 0;
+}
+
 /*
  * Does the server need a CONT that reached the front?  Not if the group had it
  * and the server has even stopped once more since, on its way to read from the
@@ -4517,7 +4526,7 @@ needs_cont(void)
 {
 	if (self.role == SUPERVISOR)
 		reap_stops();
-	return witnessed(server.relayed_stop_ms) ||	/* about to stop */
+	return witnessed(server.relayed_stop_ms) || is_about_to_stop() ||
 	    (is_stopped(server.pid, server.stopped) &&
 	    !(witnessed(server.continued_ms) &&
 	    witnessed(server.tty_stop_ms)));
@@ -5210,9 +5219,12 @@ front_signal(const struct note *n)
 static void
 stop_likewise(int signo)
 {
+	sigset_t set;
+
 	drain_signals(front_signal);	/* what comes from now on counts */
 	was_continued();
-	if (!will->ended && is_stopped(will->server, true)) {
+	if (!will->ended && is_stopped(will->server, true) &&
+	    !(sigpending(&set) == 0 && sigismember(&set, SIGCONT))) {
 		if (signo != SIGSTOP)
 			raise_plainly(signo);
 		if (!was_continued())
