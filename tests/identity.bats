@@ -689,7 +689,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 	FRONT=$(cat front)
 	await_gone "$shell" "$SERVER" "$FRONT"
 	assert_lines log '^TERM from ' 1
-	assert_lines "$ERR" "^ownerwrap\\[server\\]: owner $shell \\(sh, up [0-9]+s\\) ended after 0\\.[0-9]s; stopping server $SERVER \\(TERM in 0\\.2s, .*\\); to tie it to another process: --owner-pid PID\$" 1
+	assert_lines "$ERR" "^ownerwrap\\[server\\]: owner $shell \\(sh, up [0-9]+s\\) ended after 0\\.[0-9]+s; stopping server $SERVER \\(TERM in 0\\.2s, .*\\); to tie it to another process: --owner-pid PID\$" 1
 }
 
 @test "identity: an owner that lived for longer than 1 s gets no such hint (95)" {
