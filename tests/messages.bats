@@ -63,7 +63,7 @@ serve() {
 	finish "$owner"
 	await_gone "$server"
 	until_true "[ -s $ERR ]"
-	line "owner $owner \\(owner, up [0-9]+s\\) ended after 0\\.[0-9]s; stopping server $server \\($PLAN_NOW\\); to tie it to another process: --owner-pid PID"
+	line "owner $owner \\(owner, up [0-9]+s\\) ended after 0\\.[0-9]+s; stopping server $server \\($PLAN_NOW\\); to tie it to another process: --owner-pid PID"
 }
 
 @test "messages: a default owner that ends within 100 ms has not ended after 0s (95)" {
