@@ -5206,6 +5206,8 @@ front_signal(const struct note *n)
 
 	if (n->pid == self.pid)		/* our own EPIPE */
 		return;
+	if (n->signo == SIGCONT && self.role == FRONT)	/* a stop can have */
+		send_signal(self.supervisor, SIGCONT);	/* met its setsid() */
 	if (pass_hang_up(n))
 		note.kind = NOTE_HUNG_UP;
 	send_note(self.peer, &note);

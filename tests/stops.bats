@@ -335,3 +335,16 @@ stopped() {
 	kill "$PID"
 	finish "$PID"
 }
+
+# A stop of the group that meets the supervisor in its setsid() stops it outside
+# of the group, where no CONT of the group comes.
+@test "stops: CONT to the front continues a stopped supervisor, too" {
+	owned -g 0 -- server -l log
+	its_supervisor
+	kill -STOP "$SUP"
+	await_stopped "$SUP"
+	kill -CONT "$W"
+	until_true "! stopped $SUP"
+	orphan
+	expect_stopped
+}
