@@ -2891,6 +2891,31 @@ list_tree(bool quick)
 	return now_table.n == 0 ? -1 : 0;
 }
 
+/*
+ * Who was of the tree stays so, as it can't leave us: one missed, as its parent
+ * ended meanwhile, is still there, and what is known of it as well.
+ */
+static void
+add_missed(void)
+{
+	struct list seen_ones = now_table;	/* sorted */
+
+	for (size_t i = 0; i < last_table.n; i++) {
+		const struct proc *last = row(&last_table, i);
+		struct proc p, *added;
+
+		seen_ones.at = now_table.at;
+		if (!last->in_tree || find(&seen_ones, last->pid) != NULL ||
+		    proc_stat(last->pid, &p) == -1 || p.ticks != last->ticks ||
+		    (added = list_add(&now_table, sizeof(p))) == NULL)
+			continue;
+		*added = p;
+		added->in_tree = true;
+		added->wrap = last->wrap;
+	}
+	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
+}
+
 /* A new snapshot, beside the last one.  One that fails is said once. */
 static int
 snapshot(bool stopping)
@@ -2906,6 +2931,7 @@ snapshot(bool stopping)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
 	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
+	add_missed();
 	mark_scope(stopping);
 	return result;
 }
@@ -2914,7 +2940,8 @@ snapshot(bool stopping)
 static void
 note_attached(void)
 {
-	if (sees_tree() && self.listed && !server.ended)
+	if (sees_tree() && self.listed && !server.ended &&
+	    opt.scope == SCOPE_SESSION)
 		snapshot(true);
 }
 
@@ -4520,6 +4547,8 @@ is_about_to_stop(void)
  * Does the server need a CONT that reached the front?  Not if the group had it
  * and the server has even stopped once more since, on its way to read from the
  * terminal in the background: that stop flushed our own copy of the CONT.
+ * One that is only about to stop needs it; where the kernel does not tell, that
+ * is one to which a stop was relayed a moment ago.
  */
 static bool
 needs_cont(void)

@@ -270,6 +270,7 @@ gone_from_tmux() {
 		# shellcheck disable=SC2086
 		pane $VI ../fruit
 		of_pane pane_current_path "$PWD/dir"
+		[ -z "$W" ] || of_pane pane_current_command ownerwrap
 		keys C-z ':call writefile(["on"], "got")' Enter
 		await_line dir/got '^on$'
 		t resize-window -t one -x 61
