@@ -345,8 +345,8 @@ static struct {		/* the server */
 	int64_t group_ms;	/* when the group last had the stop signal */
 	int64_t continued_ms;	/* when it was last continued */
 	int64_t tty_stop_ms;	/* when its group last had a terminal stop */
-	int64_t relayed_stop_ms;	/* when it was last relayed one */
 	bool ended, stopped, killed;
+	bool stop_relayed;	/* a terminal one, and no CONT since */
 	bool group_told;	/* its own group had the stop signal */
 } server = { .fd = -1 };
 
@@ -417,6 +417,20 @@ static bool
 from_process(const struct note *n)
 {
 	return n->code == SI_USER || n->code == SI_QUEUE || n->code < 0;
+}
+
+static struct note
+note_of(const siginfo_t *si)
+{
+	struct note n = { .kind = NOTE_SIGNAL, .signo = si->si_signo,
+	    .code = si->si_code };
+
+	if (from_process(&n)) {
+		n.pid = si->si_pid;
+		n.uid = si->si_uid;
+		n.value = si->si_value;
+	}
+	return n;
 }
 
 static int64_t
@@ -814,17 +828,6 @@ was_ignored(int signo)
 	return sigaction(signo, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN;
 }
 
-/* CONT waits to be read, or a terminal stop, which flushes it (signal(7)). */
-static bool
-was_continued(void)
-{
-	sigset_t set;
-
-	return sigpending(&set) == 0 && (sigismember(&set, SIGCONT) ||
-	    sigismember(&set, SIGTSTP) || sigismember(&set, SIGTTIN) ||
-	    sigismember(&set, SIGTTOU));
-}
-
 #define queue_signal	sigqueue
 
 /*
@@ -1104,9 +1107,6 @@ tree_gone(void)
 static bool inherited_ignored[SIGNALS_END];
 static bool is_child;		/* about to exec: signals do what they did */
 
-/* Did we run again?  A caught terminal stop flushes CONT (signal(7)). */
-static volatile sig_atomic_t continued;
-
 /* The signal for which the pipe had no room; signo is 0 if there is none. */
 static struct note late_signal;
 
@@ -1130,8 +1130,7 @@ open_signals(void)
 static void
 on_any_signal(int signo, siginfo_t *si, void *context)
 {
-	struct note n = { .kind = NOTE_SIGNAL, .signo = signo,
-	    .code = si->si_code };
+	struct note n = note_of(si);
 	int saved = errno;
 
 	if (is_child) {
@@ -1139,16 +1138,11 @@ on_any_signal(int signo, siginfo_t *si, void *context)
 		raise(signo);	/* once this returns */
 		return;
 	}
-	if (from_process(&n)) {
-		n.pid = si->si_pid;
-		n.uid = si->si_uid;
-		n.value = si->si_value;
-	} else if (signo == SIGSEGV || signo == SIGBUS || signo == SIGFPE ||
-	    signo == SIGILL) {
+	if (!from_process(&n) && (signo == SIGSEGV || signo == SIGBUS ||
+	    signo == SIGFPE || signo == SIGILL)) {
 		signal(signo, SIG_DFL);
 		raise(signo);
 	}
-	continued |= signo == SIGCONT || is_terminal_stop(signo);
 	if (write(self.signals[1], &n, sizeof(n)) == -1) {
 		/* Full: the loop takes this one, the others stay pending. */
 		late_signal = n;
@@ -1220,15 +1214,6 @@ restore_signals(void)
 }
 
 static bool was_ignored(int signo) { return inherited_ignored[signo]; }
-
-static bool
-was_continued(void)
-{
-	bool was = continued;
-
-	continued = false;
-	return was;
-}
 
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
     defined(__OpenBSD__) || defined(__DragonFly__)
@@ -4487,6 +4472,8 @@ is_of_tree(pid_t pid)
 static void
 on_had(const struct note *n)
 {
+	if (n->signo == SIGCONT)
+		server.stop_relayed = false;
 	if (server.ended) {
 		if (is_ending(n->signo))
 			begin(LATE_REQUEST);
@@ -4547,15 +4534,14 @@ is_about_to_stop(void)
  * Does the server need a CONT that reached the front?  Not if the group had it
  * and the server has even stopped once more since, on its way to read from the
  * terminal in the background: that stop flushed our own copy of the CONT.
- * One that is only about to stop needs it; where the kernel does not tell, that
- * is one to which a stop was relayed a moment ago.
+ * One that is only about to stop needs it.
  */
 static bool
 needs_cont(void)
 {
 	if (self.role == SUPERVISOR)
 		reap_stops();
-	return witnessed(server.relayed_stop_ms) || is_about_to_stop() ||
+	return server.stop_relayed || is_about_to_stop() ||
 	    (is_stopped(server.pid, server.stopped) &&
 	    !(witnessed(server.continued_ms) &&
 	    witnessed(server.tty_stop_ms)));
@@ -4580,7 +4566,7 @@ deliver(const struct note *n)
 	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
 		return;
 	if (is_terminal_stop(n->signo))
-		server.relayed_stop_ms = now_ms();
+		server.stop_relayed = true;
 	if (is_ending(n->signo) && !in_ladder())
 		note_attached();
 	if (!server.ended) {
@@ -5169,7 +5155,7 @@ raise_plainly(int signo)
 	sigemptyset(&set);
 	sigaddset(&set, signo);
 	sigaction(signo, &dfl, &old);
-	raise(signo);
+	kill(self.pid, signo);	/* musl's raise() holds signals back */
 	change_mask(SIG_UNBLOCK, &set, &mask);
 	change_mask(SIG_SETMASK, &mask, NULL);
 	sigaction(signo, &old, NULL);
@@ -5242,25 +5228,72 @@ front_signal(const struct note *n)
 	send_note(self.peer, &note);
 }
 
+/* Signals of job control that act at once for a while, and how they were. */
+static const int job[] = { SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU };
+static struct sigaction job_were[COUNT(job)];
+static sigset_t mask_was;
+
+static void
+act_at_once(const struct sigaction *sa)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(job); i++) {
+		sigaction(job[i], NULL, &job_were[i]);
+		if (sa->sa_handler != SIG_DFL || !was_ignored(job[i]))
+			sigaction(job[i], sa, NULL);
+		sigaddset(&set, job[i]);
+	}
+	change_mask(SIG_UNBLOCK, &set, &mask_was);
+}
+
+static void
+act_as_before(void)
+{
+	change_mask(SIG_SETMASK, &mask_was, NULL);
+	for (size_t i = 0; i < COUNT(job); i++)
+		sigaction(job[i], &job_were[i], NULL);
+}
+
+static volatile sig_atomic_t ran;	/* CONT or a stop came meanwhile */
+
+static void
+relay_at_once(int signo, siginfo_t *si, void *context)
+{
+	struct note n = note_of(si);
+	int saved = errno;
+
+	(void)signo, (void)context;
+	ran = true;
+	front_signal(&n);
+	errno = saved;
+}
+
 /*
  * Stop as the server did, so that the host's shell sees it; unless the server
  * runs again by now: a note waits while we are stopped.  In an orphaned group
  * the kernel discards terminal stops (setpgid(2)): we ran on, SIGSTOP stops.
+ * A stop flushes a CONT that waits to be read (signal(7)), so what comes now is
+ * relayed at once; if we stop nevertheless the supervisor's CONT undoes it.
  */
 static void
 stop_likewise(int signo)
 {
-	sigset_t set;
+	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_RESTART };
 
-	drain_signals(front_signal);	/* what comes from now on counts */
-	was_continued();
-	if (!will->ended && is_stopped(will->server, true) &&
-	    !(sigpending(&set) == 0 && sigismember(&set, SIGCONT))) {
+	sa.sa_sigaction = relay_at_once;
+	sigemptyset(&sa.sa_mask);
+	ran = false;
+	act_at_once(&sa);
+	drain_signals(front_signal);
+	if (!will->ended && is_stopped(will->server, true) && !ran) {
 		if (signo != SIGSTOP)
 			raise_plainly(signo);
-		if (!was_continued())
-			raise(SIGSTOP);
+		if (!ran)
+			kill(self.pid, SIGSTOP);
 	}
+	act_as_before();
 	tell_peer(NOTE_RESUMED, 0);
 }
 
@@ -5794,8 +5827,6 @@ holder_signal(const struct note *n)
 		return;
 	if (is_ending(n->signo))
 		finish(BY_SIGNAL + n->signo);
-	if (is_terminal_stop(n->signo))
-		raise_plainly(n->signo);
 }
 
 static void
@@ -6923,6 +6954,8 @@ find_files(void)
 static void
 wait_turn(int pair[2])
 {
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+
 	self.role = HOLDER;
 	self.phase = RUNNING;
 	share_pair = pair;
@@ -6930,8 +6963,10 @@ wait_turn(int pair[2])
 	find_files();
 	set_timer(T_TRY, 0);
 	release_signals();
+	act_at_once(&plain);	/* its stops are none of the server's */
 	loop();
 	hold_signals();
+	act_as_before();
 	stop_timers();
 	self.role = FRONT;
 }

@@ -183,7 +183,7 @@ holder() {
 }
 
 @test "owner-fd: polled, it is not looked at between the intervals" {
-	hosted read 9 --poll -i 30 -g 0
+	hosted read 9 --poll -i 1h -g 0	# intervals end at multiples of it
 	hang_up USR1
 	lives_on 500 "$SERVER"
 	kill -TERM "$FRONT"

@@ -477,6 +477,19 @@ stdio() {
 	await_end
 }
 
+# The kernel does it: one who raised it could flush a CONT that had just come.
+@test "share: the front does not stop itself" {
+	first -g 0.1 --
+	BY=(late tgkill go)
+	more --
+	kill -TSTP "$FRONT"
+	until_true "ps -o stat= -p $FRONT | grep -q ^T"
+	kill -CONT "$FRONT"
+	until_true "! ps -o stat= -p $FRONT | grep -q ^T"
+	let_go "$A" "$FRONT"
+	await_end
+}
+
 @test "share: a stopped front goes on holding" {
 	first -g 0.1 --
 	more --
@@ -1191,6 +1204,7 @@ idle() {
 }
 
 @test "share: a full backlog: who comes waits, and is attached" {
+	LIMIT=$((LIMIT * 6))	# thousands come before it
 	first -g 0.1 --
 	kill -STOP "$SUPERVISOR"
 	hold -b -n 5000

@@ -215,7 +215,7 @@ stopped() {
 
 @test "stops: CONT at the end reaches a front that is only about to stop (48)" {
 	new_owner
-	start late tgkill go "$OW" -p "$OWNER" -g 0 -- server -l log
+	start late kill go "$OW" -p "$OWNER" -g 0 -- server -l log
 	FRONT=$PID
 	SERVER=$(server_pid log)
 	kill -STOP "$SERVER"
@@ -225,6 +225,24 @@ stopped() {
 	: >go
 	finish "$FRONT"
 	expect_status 124
+}
+
+# The stop flushes a CONT that waits in the front (signal(7)).
+@test "stops: CONT to a front that is only about to stop is not lost" {
+	start late kill go "$OW" -- server -l log
+	FRONT=$PID
+	SERVER=$(server_pid log)
+	kill -STOP "$SERVER"
+	until_true "[ -e go.$FRONT ]"
+	kill -CONT "$FRONT"
+	await_line log '^CONT '
+	: >go
+	until_true "! stopped $FRONT && ! stopped $SERVER"
+	kill -USR1 "$FRONT"
+	await_line log '^USR1 '
+	kill "$FRONT"
+	finish "$FRONT"
+	expect_status 0
 }
 
 @test "stops: a stopped front whose supervisor is killed goes on with CONT" {
