@@ -40,6 +40,10 @@ MODE ?= normal
 TESTS ?= tests
 COUNT ?= 2000
 
+# The program: ownerwrap.c tells the story, src/ has the rooms.
+SRC != LC_ALL=C sh -c 'echo ownerwrap.c src/*.c'
+HEADERS != echo src/*.h
+
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
 # Small: few pages, and few segments, are what a start and a fork cost.
 STATIC = -static -fno-pie -Os -fno-asynchronous-unwind-tables \
@@ -56,29 +60,29 @@ LINK != uname | grep -q Darwin || echo -Wl,-z,now,-z,noseparate-code
 
 all: ownerwrap
 
-ownerwrap: ownerwrap.c
-	$(COMPILE) $(LINK) -o $@ ownerwrap.c $(LDLIBS)
+ownerwrap: $(SRC) $(HEADERS)
+	$(COMPILE) $(LINK) -o $@ $(SRC) $(LDLIBS)
 
 static: ownerwrap-static
 
-ownerwrap-static: ownerwrap.c
+ownerwrap-static: $(SRC) $(HEADERS)
 	@if command -v musl-gcc >/dev/null 2>&1; then cc=musl-gcc; \
 	else cc='$(CC)'; fi; set -x; \
-	$$cc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ ownerwrap.c $(LDLIBS)
+	$$cc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $(SRC) $(LDLIBS)
 
 # The plain POSIX platform body, compiled here to be tested here.
-.build/ownerwrap-posix: ownerwrap.c
+.build/ownerwrap-posix: $(SRC) $(HEADERS)
 	@mkdir -p .build
-	$(COMPILE) -DOWNERWRAP_PLATFORM_POSIX -o $@ ownerwrap.c $(LDLIBS)
+	$(COMPILE) -DOWNERWRAP_PLATFORM_POSIX -o $@ $(SRC) $(LDLIBS)
 
 # The options are compiled in: they come from /proc otherwise, which tests hide.
 # Signals stay ownerwrap's own, whose tests send it SEGV and the like. Leaks are
 # left to valgrind: for them the sanitizer stops the process from another one at
 # its end, and if a test kills that one, it reports an error, or waits for ever.
-.build/ownerwrap-asan: ownerwrap.c Makefile
+.build/ownerwrap-asan: $(SRC) $(HEADERS) Makefile
 	@mkdir -p .build
 	echo 'const char *__asan_default_options(void) { return "$(ASAN_RUN)"; }' | \
-	$(CC) $(CPPFLAGS) $(ASAN) $(LDFLAGS) -o $@ ownerwrap.c -x c - $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(ASAN) $(LDFLAGS) -o $@ $(SRC) -x c - $(LDLIBS)
 
 # Written beside and moved, since a running test may hold the old one.
 fixtures:
@@ -166,15 +170,13 @@ WHERE = where() { command -v "$$1" >/dev/null 2>&1 && return; \
 lint: lint-style lint-cc lint-cppcheck lint-tidy lint-shell lint-man
 
 lint-style:
-	@set -- ownerwrap.c; for src in src/*.c src/*.h; do \
-		[ ! -e "$$src" ] || set -- "$$@" "$$src"; done; set -x; \
-	LC_ALL=C $(AWK) -f tests/style.awk "$$@"
+	LC_ALL=C $(AWK) -f tests/style.awk $(SRC) $(HEADERS)
 
 lint-cc:
-	@$(WHERE); for cc in gcc clang; do where $$cc || continue; \
+	@mkdir -p .build; $(WHERE); for cc in gcc clang; do where $$cc || continue; \
 		for body in LINUX POSIX; do (set -x; \
 			$$cc $(STRICT) -O2 -DOWNERWRAP_PLATFORM_$$body \
-			-c -o /dev/null ownerwrap.c) || exit 1; done; \
+			-o .build/lint $(SRC)) || exit 1; done; \
 		for src in tests/fixtures/*.c tests/bench/*.c; do (set -x; \
 			$$cc $(FIXTURE) -Werror -c -o /dev/null "$$src") \
 			|| exit 1; done; done
@@ -182,12 +184,12 @@ lint-cc:
 lint-cppcheck:
 	@$(WHERE); where cppcheck || exit 0; set -x; \
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability \
-		--inline-suppr --error-exitcode=1 ownerwrap.c
+		--inline-suppr --error-exitcode=1 $(SRC)
 
 lint-tidy:
 	@$(WHERE); where clang-tidy || exit 0; \
 	for body in LINUX POSIX; do (set -x; \
-		clang-tidy --quiet --warnings-as-errors='*' ownerwrap.c -- \
+		clang-tidy --quiet --warnings-as-errors='*' $(SRC) -- \
 		-std=c11 -DOWNERWRAP_PLATFORM_$$body) || exit 1; done
 
 # SC2016: text in single quotes is meant for another shell. Of bats: each test
@@ -219,7 +221,7 @@ macos: $(ZIG)
 		ZIG_GLOBAL_CACHE_DIR="$$PWD/.build/zig" \
 		ZIG_LOCAL_CACHE_DIR="$$PWD/.build/zig" \
 		$(ZIG) cc -target $$cpu-macos $(STRICT) -O2 \
-		-o .build/ownerwrap-$$cpu-macos ownerwrap.c) || exit 1; done
+		-o .build/ownerwrap-$$cpu-macos $(SRC)) || exit 1; done
 
 # Of the completions only the source is read: no program is run, nor built twice
 # for another machine.
@@ -235,9 +237,9 @@ install: all
 	$(INSTALL) -m 755 ownerwrap '$(DESTDIR)$(BINDIR)/ownerwrap'
 	$(INSTALL) -m 644 man/ownerwrap.1 '$(DESTDIR)$(MANDIR)/man1/ownerwrap.1'
 	set -- $(COMPLETIONS) && rm -f "$$@" && \
-	$(FOR_SHELL)=bash ownerwrap.c >"$$1" && \
-	$(FOR_SHELL)=zsh ownerwrap.c >"$$2" && \
-	$(FOR_SHELL)=fish ownerwrap.c >"$$3" && chmod 644 "$$@"
+	$(FOR_SHELL)=bash $(SRC) >"$$1" && \
+	$(FOR_SHELL)=zsh $(SRC) >"$$2" && \
+	$(FOR_SHELL)=fish $(SRC) >"$$3" && chmod 644 "$$@"
 
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/ownerwrap' \

@@ -40,14 +40,12 @@
  * nothing is killed wrongly	exit descriptors, start ticks	3, 7	  A, B
  * nobody notices		witness rule, notes, null fds	6, 8, 11  D to G
  */
-#define _GNU_SOURCE 1
-#define _DARWIN_C_SOURCE 1
-
 /* ======================================================================== */
 /* 1 includes                                                               */
 /* ======================================================================== */
 
-#include <sys/types.h>
+#include "src/values.h"
+
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -118,7 +116,6 @@
 #define BY_SIGNAL	256	/* the status of a death by n: BY_SIGNAL + n */
 #define NO_STATUS	(-1)
 
-#define FOREVER		INT64_C(-1)
 #define OWNERS_MAX	64	/* that can be named */
 #define CHAIN_MAX	64	/* generations looked up */
 #define PORTS_MAX	64
@@ -128,7 +125,6 @@
 #define ARGS_SIZE	4096	/* of a parent's command line: its options */
 #define LINE_SIZE	1024	/* of a message; at most PIPE_BUF where it */
 				/* matters, so that lines do not mix */
-#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
 enum role {
 	FRONT,		/* the host's child: signals in, status out */
@@ -221,11 +217,6 @@ struct proc {			/* one row of the process table */
 	bool kept;		/* was in scope when a stop began: stays so */
 	pid_t wrap;		/* the ow-supervisor it is, or hangs below */
 	char name[NAME_SIZE];
-};
-
-struct list {			/* elements of one size; grows, never shrinks */
-	void *at;
-	size_t n, room;
 };
 
 enum {				/* states of sockets: the kernel's numbers */
@@ -389,22 +380,6 @@ static int n_names;
 static int n_owners;
 static struct pollfd *polls;
 
-/* A new element of zeros at the end of l, NULL and errno if no memory. */
-static void *
-list_add(struct list *l, size_t size)
-{
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 64;
-		void *at = realloc(l->at, room * size);
-
-		if (at == NULL)
-			return NULL;
-		l->at = at;
-		l->room = room;
-	}
-	return memset((char *)l->at + l->n++ * size, 0, size);
-}
-
 /* ======================================================================== */
 /* 3 platform: the only conditionals                                        */
 /* ======================================================================== */
@@ -440,12 +415,6 @@ now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
-}
-
-static bool
-is_terminal_stop(int signo)
-{
-	return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU;
 }
 
 static int set_cloexec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
@@ -1546,15 +1515,6 @@ make_harmless(char *text, int n)
 	}
 }
 
-/* One more word in a list that may be cut. */
-static void
-add_word(char *list, size_t size, const char *separator, const char *word)
-{
-	size_t at = strlen(list);
-
-	snprintf(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
-}
-
 static void __attribute__((format(printf, 2, 0)))
 vsay(enum level level, const char *fmt, va_list ap)
 {
@@ -1606,14 +1566,6 @@ refuse(int status, const char *fmt, ...)
 	exit(status);
 }
 
-/* 2s, 0.25s */
-static const char *
-seconds(int64_t ms, char buf[32])
-{
-	snprintf(buf, 32, "%.15gs", (double)ms / 1000);
-	return buf;
-}
-
 /* For messages: less than a millisecond is one, since "after 0s" is not so. */
 static int64_t
 passed_ms(int64_t since_ms)
@@ -1621,21 +1573,6 @@ passed_ms(int64_t since_ms)
 	int64_t ms = now_ms() - since_ms;
 
 	return ms > 0 ? ms : 1;
-}
-
-/* up 45s, up 31m, up 2h03m */
-static const char *
-age(int64_t ms, char buf[32])
-{
-	intmax_t s = ms / 1000;
-
-	if (s < 60)
-		snprintf(buf, 32, "up %jds", s);
-	else if (s < 3600)
-		snprintf(buf, 32, "up %jdm", s / 60);
-	else
-		snprintf(buf, 32, "up %jdh%02jdm", s / 3600, s / 60 % 60);
-	return buf;
 }
 
 /* A refused start: said while stderr is still ours.  Returns the status. */
@@ -1677,117 +1614,8 @@ label_of(pid_t pid, char buf[64])
 }
 
 /* ======================================================================== */
-/* 5 values: durations, signals, pids                                       */
-/* ======================================================================== */
-
-/* Milliseconds; a part of one counts as one, so that 0 is always meant. */
-static bool
-parse_duration(const char *s, int64_t *ms)
-{
-	static const struct { const char *name; int64_t ms; } units[] = {
-		{ "", 1000 }, { "s", 1000 }, { "ms", 1 },
-		{ "m", 60000 }, { "h", 3600000 }
-	};
-	int64_t whole = 0, part = 0, scale = 1, rest = 0;
-	const char *at = s;
-
-	while (isdigit((unsigned char)*at) && whole < INT32_MAX)
-		whole = whole * 10 + (*at++ - '0');
-	if (at == s || isdigit((unsigned char)*at))
-		return false;
-	if (*at == '.') {
-		if (!isdigit((unsigned char)*++at))
-			return false;
-		for (; isdigit((unsigned char)*at); at++)
-			if (scale < 1000000) {
-				part = part * 10 + (*at - '0');
-				scale *= 10;
-			} else
-				rest |= *at != '0';
-	}
-	for (size_t i = 0; i < COUNT(units); i++)
-		if (strcmp(at, units[i].name) == 0) {
-			*ms = whole * units[i].ms +
-			    (part * units[i].ms + rest + scale - 1) / scale;
-			return true;
-		}
-	return false;
-}
-
-static const struct { char name[8]; int signo; } signal_names[] = {
-	{ "HUP", SIGHUP }, { "INT", SIGINT }, { "QUIT", SIGQUIT },
-	{ "ILL", SIGILL }, { "TRAP", SIGTRAP }, { "ABRT", SIGABRT },
-	{ "BUS", SIGBUS }, { "FPE", SIGFPE }, { "KILL", SIGKILL },
-	{ "USR1", SIGUSR1 }, { "SEGV", SIGSEGV }, { "USR2", SIGUSR2 },
-	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM }, { "TERM", SIGTERM },
-	{ "CHLD", SIGCHLD }, { "CONT", SIGCONT }, { "STOP", SIGSTOP },
-	{ "TSTP", SIGTSTP }, { "TTIN", SIGTTIN }, { "TTOU", SIGTTOU },
-	{ "URG", SIGURG }, { "XCPU", SIGXCPU }, { "XFSZ", SIGXFSZ },
-	{ "VTALRM", SIGVTALRM }, { "PROF", SIGPROF }, { "WINCH", SIGWINCH },
-	{ "IO", SIGIO }, { "SYS", SIGSYS }
-};
-
-static const char *
-signal_name(int signo, char buf[16])
-{
-	for (size_t i = 0; i < COUNT(signal_names); i++)
-		if (signal_names[i].signo == signo)
-			return signal_names[i].name;
-	snprintf(buf, 16, "signal %d", signo);
-	return buf;
-}
-
-/* A decimal number in lo..hi and nothing else: no sign, no space. */
-static bool
-parse_number(const char *s, size_t len, uint64_t lo, uint64_t hi,
-    uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(s, &end, 10);
-	return isdigit((unsigned char)*s) && end == s + len && errno == 0 &&
-	    *value >= lo && *value <= hi;
-}
-
-static bool
-parse_signal(const char *s, int *signo)
-{
-	uint64_t v;
-
-	if (parse_number(s, strlen(s), 1, SIGNALS_END - 1, &v)) {
-		*signo = (int)v;
-		return true;
-	}
-	if (strncasecmp(s, "SIG", 3) == 0)
-		s += 3;
-	for (size_t i = 0; i < COUNT(signal_names); i++)
-		if (strcasecmp(s, signal_names[i].name) == 0) {
-			*signo = signal_names[i].signo;
-			return true;
-		}
-	return false;
-}
-
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
-/* ======================================================================== */
 /* 6 signals and notes                                                      */
 /* ======================================================================== */
-
-/* TERM, INT, HUP, QUIT: what ends a server, so worth the wait for a copy. */
-static bool
-is_ending(int signo)
-{
-	return signo == SIGTERM || signo == SIGINT || signo == SIGHUP ||
-	    signo == SIGQUIT;
-}
 
 /*
  * To the supervisor, or from it.  Front and witness wait for room, for a burst
@@ -2588,12 +2416,6 @@ is_stopped(pid_t pid, bool as_heard)
 	if (proc_stat(pid, &p) == -1 || p.state == 't')
 		return as_heard;
 	return p.state == 'T';
-}
-
-static int64_t
-shorter(int64_t a, int64_t b)
-{
-	return a == FOREVER || (b != FOREVER && b < a) ? b : a;
 }
 
 /* Did the stop signal of that time count, or is it too long ago? */
@@ -6274,7 +6096,7 @@ set_signal(const struct option *o, const char *value)
 {
 	int signo;
 
-	if (!parse_signal(value, &signo) || signo == SIGSTOP ||
+	if (!parse_signal(value, SIGNALS_END, &signo) || signo == SIGSTOP ||
 	    signo == SIGCONT || is_terminal_stop(signo))
 		return false;
 	*(int *)o->to = signo;

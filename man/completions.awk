@@ -1,6 +1,6 @@
 # Completions for a shell, made from the option table of the program's source.
 #
-#	awk -v shell=bash -f man/completions.awk ownerwrap.c
+#	awk -v shell=bash -f man/completions.awk ownerwrap.c src/*.c
 #	awk -v shell=zsh  ...
 #	awk -v shell=fish ...
 #

@@ -8,7 +8,7 @@ setup() {
 	harness_setup
 	nopoll 'what is built is the same'
 	nosan 'what is built is another program'
-	cp -R "$ROOT/Makefile" "$ROOT/ownerwrap.c" "$ROOT/man" .
+	cp -R "$ROOT"/{Makefile,ownerwrap.c,src,man} .
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	unset CC CPPFLAGS CFLAGS LDFLAGS LDLIBS PREFIX BINDIR MANDIR DESTDIR
 	unset BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR AWK
@@ -40,7 +40,7 @@ works() {
 
 one_line_build() {
 	need "$1"
-	run "$1" -O2 -o ownerwrap ownerwrap.c
+	run "$1" -O2 -o ownerwrap ownerwrap.c src/*.c
 	expect_status 0
 	expect_output ""
 	works ownerwrap
@@ -66,7 +66,7 @@ one_line_build() {
 			run $cc -std=c11 -Wall -Wextra -Wpedantic -Wshadow \
 				-Wconversion -Wswitch -Werror \
 				-DOWNERWRAP_PLATFORM_$body -fsyntax-only \
-				ownerwrap.c
+				ownerwrap.c src/*.c
 			expect_status 0
 			expect_output ""
 		done
@@ -75,23 +75,23 @@ one_line_build() {
 
 @test "build: the same source gives the same bytes, whenever and wherever" {
 	mkdir other
-	cp -R Makefile ownerwrap.c man other
+	cp -R Makefile ownerwrap.c src man other
 	make -s CFLAGS=-O0
 	make -s -C other CFLAGS=-O0
 	cmp ownerwrap other/ownerwrap
-	run grep -E '__(DATE|TIME|TIMESTAMP)__' ownerwrap.c
+	run grep -rE '__(DATE|TIME|TIMESTAMP)__' ownerwrap.c src
 	expect_status 1
 }
 
 @test "build: CC, CPPFLAGS, CFLAGS and LDFLAGS are honoured" {
 	run make -n CC=some-cc CPPFLAGS=-DSOME CFLAGS=-Osome LDFLAGS=-Wl,some
 	expect_status 0
-	expect_output "some-cc -DSOME -Osome -Wl,some -Wl,-z,now,-z,noseparate-code -o ownerwrap ownerwrap.c "
+	expect_output "some-cc -DSOME -Osome -Wl,some -Wl,-z,now,-z,noseparate-code -o ownerwrap $(echo ownerwrap.c src/*.c) "
 	# Whose linker does not know these.
 	printf '#!/bin/sh\necho Darwin\n' >./uname
 	chmod +x ./uname
 	PATH=$PWD:$PATH run make -n CC=some-cc CFLAGS=-Osome
-	expect_output "some-cc  -Osome   -o ownerwrap ownerwrap.c "
+	expect_output "some-cc  -Osome   -o ownerwrap $(echo ownerwrap.c src/*.c) "
 	CC=other-cc CFLAGS=-Oother run make -n
 	expect_status 0
 	[[ $output == "other-cc "*" -Oother "* ]]
@@ -210,7 +210,8 @@ dest/opt/some/share/zsh/site-functions/_ownerwrap" ]
 	make -s clean
 	[ "$(ls -A)" = "Makefile
 man
-ownerwrap.c" ]
+ownerwrap.c
+src" ]
 }
 
 @test "make check: without bats one line says how to get it" {
@@ -248,11 +249,13 @@ ownerwrap.c" ]
 }
 
 # style COMMAND: what lint-style says of src/some.c, which COMMAND prints, without
-# its name; ownerwrap.c is left out.
+# its name; the rest of the program is left out.
 style() {
+	rm -rf src
 	mkdir -p src tests
 	cp "$ROOT/tests/style.awk" tests
 	: >ownerwrap.c
+	: >src/some.h
 	"$@" >src/some.c
 	run make -s lint-style
 	output=$(sed -n 's/^src\/some\.c://p' <<<"$output")

@@ -17,10 +17,12 @@ setup() {
 	PATH=$PWD/bin:$PATH
 }
 
-# made SHELL [SOURCE]: its completions, on stdout
+# made SHELL [SOURCE...]: its completions, on stdout
 made() {
-	awk -v shell="$1" -f "$ROOT/man/completions.awk" \
-		"${2-$ROOT/ownerwrap.c}"
+	local shell=$1
+	shift
+	[ $# -gt 0 ] || set -- "${SOURCES[@]}"
+	awk -v shell="$shell" -f "$ROOT/man/completions.awk" "$@"
 }
 
 # Of --help: every spelling of every option; the values of --scope: its words
@@ -272,7 +274,7 @@ asked_zsh() {
 
 @test "completions: an option that comes to the table comes to each shell" {
 	sed 's|^static const struct option options\[\] = {$|&\n\t{ 0, "new-one", "WHAT", false, set_new,\n\t    "this or that",\n\t    "it'\''s n" "ew", NOWHERE },|' \
-		"$ROOT/ownerwrap.c" >new.c
+		"${SOURCES[@]}" >new.c
 	grep -q new-one new.c
 	made bash new.c >c
 	grep -q -e "'--new-one -p " c
@@ -291,7 +293,7 @@ asked_zsh() {
 			$awk 'BEGIN { exit 0 }' 2>/dev/null || continue
 			# shellcheck disable=SC2086
 			$awk -v shell=$shell -f "$ROOT/man/completions.awk" \
-				"$ROOT/ownerwrap.c" | cmp - wanted
+				"${SOURCES[@]}" | cmp - wanted
 		done
 	done
 }

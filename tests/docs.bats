@@ -9,7 +9,6 @@ setup() {
 	harness_setup
 	man=$ROOT/man/ownerwrap.1
 	readme=$ROOT/README.md
-	source=$ROOT/ownerwrap.c
 	"$OW" --help >help
 }
 
@@ -124,13 +123,13 @@ formats() {
 			else if (c == "," && depth == 1 && have) done = 1
 			if (c !~ /[ \t\n]/) joined = 0
 		}
-	}' "$source"
+	}' "${SOURCES[@]}"
 }
 
 # All of them; the reasons of a stop come from a table of level and text.
 messages() {
 	formats "say refuse fail no_place" | grep -vxF -e "%s; stopping %s (%s)" -e "%s"
-	tr -s "\t\n" "  " <"$source" | grep -oE "\{ (DEFAULT|VERBOSE), \"[^\"]*\" \}" |
+	cat "${SOURCES[@]}" | tr -s "\t\n" "  " | grep -oE "\{ (DEFAULT|VERBOSE), \"[^\"]*\" \}" |
 	    sed "s/^[^\"]*\"//; s/\".*/; stopping %s (%s)/"
 }
 

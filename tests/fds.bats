@@ -260,7 +260,7 @@ server_of() {
 
 @test "descriptors: with none free there is one line and 125 (67)" {
 	# No shared library can be opened then: only a static program starts.
-	cc -O1 -static -o static "$ROOT/ownerwrap.c" 2>/dev/null ||
+	cc -O1 -static -o static "${SOURCES[@]}" 2>/dev/null ||
 		skip_or_fail "needs a static libc"
 	run --separate-stderr limits fds=0 -- ./static touch started
 	expect_status 125

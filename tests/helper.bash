@@ -2,7 +2,8 @@
 # What all test files share: `load helper` at the top of each.
 #
 # $OW        the program under test; call it, never anything else
-# $ROOT      the project, $FIXTURES the built fixtures (also in PATH)
+# $ROOT      the project, $FIXTURES the built fixtures (also in PATH), SOURCES
+#            the program's
 # OWNERWRAP_BIN, OWNERWRAP_TEST_MODE (normal, poll), OWNERWRAP_STRICT=1,
 # OWNERWRAP_SANITIZED=1 come from outside; they are shell variables here, no
 # longer in the environment, so that a server sees the same with and without.
@@ -12,6 +13,7 @@
 
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 FIXTURES=$ROOT/.build/fixtures
+SOURCES=("$ROOT/ownerwrap.c" "$ROOT"/src/*.c)	# as the Makefile has them
 LIMIT=${OWTEST_LIMIT:-10}	# seconds that anything may take
 PIDNS=(unshare -Urpf --mount-proc --kill-child)
 
