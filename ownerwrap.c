@@ -35,16 +35,12 @@
  *	- every descriptor of ours is CLOEXEC, none is 0, 1 or 2;
  *	- a signal is a note to read, and everything happens in one loop.
  *
- * promise			mechanism			sections  cases
- * nothing is left		subreaper, ladder, stand-in	8, 11	  A, C
- * nothing is killed wrongly	exit descriptors, start ticks	3, 7	  A, B
- * nobody notices		witness rule, notes, null fds	6, 8, 11  D to G
+ * promise			mechanism			cases
+ * nothing is left		subreaper, ladder, stand-in	A, C
+ * nothing is killed wrongly	exit descriptors, start ticks	A, B
+ * nobody notices		witness rule, notes, null fds	D to G
  */
-/* ======================================================================== */
-/* 1 includes                                                               */
-/* ======================================================================== */
-
-#include "src/values.h"
+#include "src/os.h"
 
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -121,7 +117,6 @@
 #define PORTS_MAX	64
 #define LOOK_FDS	4	/* that no hold takes: for looks at the tree */
 #define SWEEPS_MAX	64
-#define NAME_SIZE	16	/* Linux TASK_COMM_LEN; longer names are cut */
 #define ARGS_SIZE	4096	/* of a parent's command line: its options */
 #define LINE_SIZE	1024	/* of a message; at most PIPE_BUF where it */
 				/* matters, so that lines do not mix */
@@ -169,7 +164,7 @@ enum leftovers { LEFTOVERS_STOP, LEFTOVERS_WAIT, LEFTOVERS_LEAVE };
 enum level { VERBOSE, DEFAULT, ORPHANED, REFUSED };
 
 enum note_kind {	/* sender: meaning */
-	NOTE_SIGNAL,	/* front, witness: a signal came */
+	NOTE_SIGNAL = 0,	/* front, witness: a signal came (os.h) */
 	NOTE_HUNG_UP,	/* front: this one came, and the server has it */
 	NOTE_SERVER,	/* server before its exec: its exit descriptor */
 	NOTE_STARTED,	/* supervisor: stderr is the server's alone now; */
@@ -180,13 +175,6 @@ enum note_kind {	/* sender: meaning */
 	NOTE_ALL,	/* front, witness: that was all */
 	NOTE_ORPHAN,	/* front: its parent changed (plain POSIX polling) */
 	NOTE_LEAVE	/* supervisor: status .signo, I stay; front: I go */
-};
-
-struct note {
-	int kind, signo, code;
-	pid_t pid;
-	uid_t uid;
-	union sigval value;
 };
 
 struct owner {
@@ -203,46 +191,6 @@ struct owner {
 	int64_t unread_ms;	/* since when they are so many, or 0 */
 	char name[NAME_SIZE];	/* the descriptor's kind */
 };
-
-struct proc {			/* one row of the process table */
-	pid_t pid, ppid, pgrp, sid;
-	uint64_t ticks;
-	uint64_t cpu;		/* ticks used so far */
-	uint64_t moved;		/* bytes, only where --max-idle has looked */
-	int threads;
-	char state;
-	bool told;		/* had the stop signal */
-	bool refused;		/* EPERM: not ours to end */
-	bool in_tree, in_scope;
-	bool kept;		/* was in scope when a stop began: stays so */
-	pid_t wrap;		/* the ow-supervisor it is, or hangs below */
-	char name[NAME_SIZE];
-};
-
-enum {				/* states of sockets: the kernel's numbers */
-	ESTABLISHED = 1, LISTEN = 10
-};
-
-enum rows {			/* which rows of the socket tables */
-	LISTENING,		/* TCP */
-	CONNECTED,		/* TCP and Unix, established */
-	BOUND			/* UDP */
-};
-
-struct sock {			/* one row of the socket tables */
-	uint64_t id;		/* of the connection: both ends have the same */
-	uint64_t inode;		/* TCP: 0 = not accepted yet */
-	uint64_t peer;		/* inode of the other end; 0 = not known */
-	uint16_t port, peer_port;	/* TCP, UDP */
-	char name[109];		/* Unix: the address of what it was made to, */
-				/* NULs as "@"; "@": it was not made to us; */
-				/* else "" */
-	bool local;		/* both ends have the same address */
-	bool held;		/* the tree has it */
-	bool served;		/* it is on what the tree listens on */
-};
-
-typedef int see_fn(const struct sock *);
 
 enum timer {
 	T_PHASE,	/* grace, step: its time is over */
@@ -287,7 +235,6 @@ static struct {		/* this process */
 	pid_t pid, front, supervisor;
 	pid_t sid, group;	/* the host's, in which the server is */
 	int null_fd, peer, exec_fd, exec_pipe[2];
-	int signals[2];		/* to read them; for handlers to write to */
 	int status;		/* the server's, or NO_STATUS */
 	int64_t timer[TIMERS], phase_ms, phase_since_ms;
 	bool again;		/* this phase had its time a second time */
@@ -297,14 +244,13 @@ static struct {		/* this process */
 	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
 	bool adopts;		/* orphans of the tree come to us */
 	bool front_adopts;	/* and if we are killed, to the front */
-	bool listed;		/* /proc is usable */
 	bool own_group;		/* the server leads a group of its own */
 	bool tty, tty_saved;
 	bool stderr_taken;	/* stderr is there and not the protocol's */
 	bool stderr_shared;	/* the same pipe or socket as 0 or 1 */
 	int quiet_looks;	/* looks in a row that found nobody */
 	struct termios termios;
-} self = { .null_fd = -1, .peer = -1, .signals = { -1, -1 }, .exec_fd = -1,
+} self = { .null_fd = -1, .peer = -1, .exec_fd = -1,
 	.status = NO_STATUS };
 
 /*
@@ -381,1037 +327,6 @@ static int n_owners;
 static struct pollfd *polls;
 
 /* ======================================================================== */
-/* 3 platform: the only conditionals                                        */
-/* ======================================================================== */
-/* A call that a platform lacks fails with ENOSYS; the callers stay plain. */
-
-static sigset_t inherited_mask;
-
-/* Sent by a process, rather than by the kernel (a key, a fault, a timer)? */
-static bool
-from_process(const struct note *n)
-{
-	return n->code == SI_USER || n->code == SI_QUEUE || n->code < 0;
-}
-
-static struct note
-note_of(const siginfo_t *si)
-{
-	struct note n = { .kind = NOTE_SIGNAL, .signo = si->si_signo,
-	    .code = si->si_code };
-
-	if (from_process(&n)) {
-		n.pid = si->si_pid;
-		n.uid = si->si_uid;
-		n.value = si->si_value;
-	}
-	return n;
-}
-
-static int64_t
-now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
-}
-
-static int set_cloexec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
-
-/*
- * Of ours, as they are opened: what stays open when all that was inherited is
- * closed.  Closed ones need not be taken out: no inherited one ever gets their
- * number.
- */
-static struct list survivors;
-
-/* Returns fd.  Without memory it is closed too early, and is missed. */
-static int
-survive(int fd)
-{
-	int *kept = list_add(&survivors, sizeof(*kept));
-
-	if (kept != NULL)
-		*kept = fd;
-	return fd;
-}
-
-static int
-pipe_nowait(int fd[2])
-{
-	if (pipe(fd) == -1)
-		return -1;
-	for (int i = 0; i < 2; i++)
-		if (set_cloexec(fd[i]) == -1 ||
-		    fcntl(fd[i], F_SETFL, O_NONBLOCK) == -1)
-			return -1;
-	return 0;
-}
-
-static int
-pair_cloexec(int fd[2])
-{
-	return socketpair(AF_UNIX, SOCK_STREAM, 0, fd) == -1 ||
-	    set_cloexec(fd[0]) == -1 ? -1 : set_cloexec(fd[1]);
-}
-
-/* At most 65,536 numbers are tried: a limit of "infinity" is no reason to. */
-static void
-close_each(unsigned lo, unsigned hi)
-{
-	long max = sysconf(_SC_OPEN_MAX);
-
-	if (max == -1 || max > 65536)
-		max = 65536;
-	for (unsigned fd = lo; fd <= hi && fd < (unsigned)max; fd++)
-		close((int)fd);
-}
-
-/* --- /proc, where it is usable: the same on all systems ------------------- */
-
-static const char *
-proc_path(pid_t pid, const char *file, char buf[64])
-{
-	snprintf(buf, 64, "/proc/%d/%s", (int)pid, file);
-	return buf;
-}
-
-/* Read a small file of /proc; the length, or -1.  The text ends in NUL. */
-static ssize_t
-proc_read(pid_t pid, const char *file, char *buf, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	if (!self.listed || (fd = open(proc_path(pid, file, path),
-	    O_RDONLY | O_CLOEXEC)) == -1)
-		return -1;
-	n = read(fd, buf, size - 1);
-	close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
-/* The number behind key, "\nTgid:", in a file of lines; 0: there is none. */
-static uint64_t
-proc_number(pid_t pid, const char *file, const char *key, int base)
-{
-	char buf[4096], *at;
-
-	if (proc_read(pid, file, buf, sizeof(buf)) <= 0 ||
-	    (at = strstr(buf, key)) == NULL)
-		return 0;
-	return strtoull(at + strlen(key), NULL, base);
-}
-
-/* Is its control group a service's? */
-static bool
-proc_is_service(pid_t pid)
-{
-	char buf[4096];
-
-	return proc_read(pid, "cgroup", buf, sizeof(buf)) > 0 &&
-	    strstr(buf, ".service\n") != NULL;
-}
-
-/* Threads are in /proc, too, and kill(2) answers for them: whose is pid? */
-static pid_t
-proc_leader(pid_t pid)
-{
-	pid_t leader = (pid_t)proc_number(pid, "status", "\nTgid:", 10);
-
-	return leader == 0 ? pid : leader;
-}
-
-/* Do two /proc/PID/status agree in the line that key, "\nUid:", begins? */
-static bool
-same_line(const char *a, const char *b, const char *key)
-{
-	const char *x = strstr(a, key), *y = strstr(b, key);
-
-	return x != NULL && y != NULL &&
-	    strncmp(x, y, 1 + strcspn(x + 1, "\n")) == 0;
-}
-
-/*
- * Did the death signal reach pid when its parent was killed?  The kernel drops
- * it when ids or capabilities change or a set-id file is executed (prctl(2),
- * PR_SET_PDEATHSIG).  1 yes, 0 no, -1 cannot be told.
- */
-static int
-kernel_told(pid_t pid)
-{
-	char mine[4096], its[4096], path[64];
-	struct stat st;
-
-	if (proc_read(getpid(), "status", mine, sizeof(mine)) <= 0 ||
-	    proc_read(pid, "status", its, sizeof(its)) <= 0)
-		return -1;
-	if (stat(proc_path(pid, "exe", path), &st) == -1 ||
-	    (st.st_mode & (S_ISUID | S_ISGID)) != 0)
-		return 0;
-	return same_line(mine, its, "\nUid:") &&
-	    same_line(mine, its, "\nGid:") && same_line(mine, its, "\nCapPrm:");
-}
-
-/* The inodes of pid's sockets, added to l. */
-static int
-socket_inodes(pid_t pid, struct list *l)
-{
-	char path[64], target[32];
-	DIR *dir = opendir(proc_path(pid, "fd", path));
-	struct dirent *e;
-
-	if (dir == NULL)
-		return -1;
-	while ((e = readdir(dir)) != NULL) {
-		ssize_t n = readlinkat(dirfd(dir), e->d_name, target,
-		    sizeof(target) - 1);
-		uint64_t inode, *added;
-
-		target[n > 0 ? n : 0] = '\0';
-		if (sscanf(target, "socket:[%" SCNu64, &inode) != 1)
-			continue;
-		if ((added = list_add(l, sizeof(*added))) == NULL)
-			break;
-		*added = inode;
-	}
-	closedir(dir);
-	return e == NULL ? 0 : -1;
-}
-
-/* Bytes read and written: the first two lines of proc_pid_io(5). */
-static int
-proc_moved(pid_t pid, uint64_t *moved)
-{
-	char buf[512];
-	uint64_t in, out;
-
-	if (proc_read(pid, "io", buf, sizeof(buf)) <= 0 || sscanf(buf,
-	    "rchar: %" SCNu64 " wchar: %" SCNu64, &in, &out) != 2)
-		return -1;
-	*moved = in + out;
-	return 0;
-}
-
-#if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
-
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal	424
-#endif
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open		434
-#endif
-#ifndef SYS_close_range
-#define SYS_close_range		436
-#endif
-#ifndef RWF_NOWAIT
-#define RWF_NOWAIT		0x00000008
-#endif
-
-#define SIGNALS_END	_NSIG
-#define SYSLOG_PATH	"/dev/log"
-#define EXIT_KIND	"pidfd"
-#define PEER_CLOSED	POLLRDHUP
-#define EXIT_INHERITED	true
-
-/* CLOEXEC by itself. */
-static int exit_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
-
-static bool
-exit_fired(int fd, short revents)
-{
-	(void)fd;
-	return (revents & POLLIN) != 0;
-}
-
-static int
-exit_signal(int fd, int signo)
-{
-	return (int)syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0);
-}
-
-/*
- * pidfd_send_signal(2): EBADF for other files, EINVAL from a namespace inside;
- * a directory of /proc passes as well.
- */
-static bool
-is_exit_fd(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode) &&
-	    (exit_signal(fd, 0) == 0 || errno == EPERM || errno == ESRCH ||
-	    errno == EINVAL);
-}
-
-static int adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L); }
-
-static int
-die_with_parent(int signo)
-{
-	return prctl(PR_SET_PDEATHSIG, (unsigned long)signo, 0L, 0L, 0L);
-}
-
-/* readlink(/proc/self) must be us: another namespace's /proc shows others. */
-static bool
-proc_usable(void)
-{
-	char buf[16] = "";
-
-	return readlink("/proc/self", buf, sizeof(buf) - 1) > 0 &&
-	    atoi(buf) == getpid();
-}
-
-/*
- * Without WEXITED a zombie is no child to wait for, unless a thread of it
- * lives (wait_consider_task() in the kernel): ECHILD means that nobody lives
- * below us, the unreaped server counted out.  No look at /proc is needed.
- */
-static bool
-tree_gone(void)
-{
-	siginfo_t si;
-
-	return waitid(self.own_group ? P_PGID : P_ALL, (id_t)server.pid, &si,
-	    WSTOPPED | WNOHANG | WNOWAIT) == -1 && errno == ECHILD;
-}
-
-static void
-close_from_to(unsigned lo, unsigned hi)
-{
-	if (syscall(SYS_close_range, lo, hi, 0) == -1)	/* before Linux 5.9 */
-		close_each(lo, hi);
-}
-
-/* Who connected fd. */
-static int
-peer_of(int fd, pid_t *pid, uid_t *uid)
-{
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1)
-		return -1;
-	*pid = cred.pid;
-	*uid = cred.uid;
-	return 0;
-}
-
-static void name_process(const char *name) { prctl(PR_SET_NAME, name); }
-
-/* core(5): a core_pattern that is a pipe does not ask RLIMIT_CORE. */
-static void never_dump(void) { prctl(PR_SET_DUMPABLE, 0L); }
-
-/* EOPNOTSUPP, ENOSYS: this kind of file or kernel has no such write. */
-static ssize_t
-write_nowait(int fd, const char *buf, size_t len)
-{
-	struct iovec iov = { (void *)(uintptr_t)buf, len };
-
-	return (ssize_t)syscall(SYS_pwritev2, fd, &iov, 1L, -1L, -1L,
-	    RWF_NOWAIT);
-}
-
-/*
- * All signals stay blocked for good and are read from a signalfd, which gives
- * whoever reads it its own: front and supervisor share this one.  A blocked
- * signal is queued even where it is ignored (sig_ignored() in the kernel), so
- * no disposition changes but CHLD's, which would reap by itself (wait(2)).
- */
-static bool child_ignored;
-
-/* The C library keeps some signals for itself, musl SIGRTMIN of glibc's too. */
-static int
-change_mask(int how, const sigset_t *set, sigset_t *old)
-{
-	return (int)syscall(SYS_rt_sigprocmask, how, set, old, SIGNALS_END / 8);
-}
-
-static int
-open_signals(void)
-{
-	sigset_t all;
-
-	memset(&all, 0xff, sizeof(all));
-	self.signals[0] = (int)syscall(SYS_signalfd4, -1, &all,
-	    SIGNALS_END / 8, SFD_CLOEXEC | SFD_NONBLOCK);
-	return survive(self.signals[0]) == -1 ? -1 : 0;
-}
-
-static void
-catch_signals(void)
-{
-	sigset_t all;
-
-	memset(&all, 0xff, sizeof(all));
-	change_mask(SIG_SETMASK, &all, &inherited_mask);
-	child_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
-}
-
-static int own_signals(void) { return 0; }
-static void hold_signals(void) { }
-static void release_signals(void) { }
-
-static size_t
-read_signals(struct note *notes, size_t room)
-{
-	struct signalfd_siginfo si[8];
-	ssize_t got = read(self.signals[0], si,
-	    (room < COUNT(si) ? room : COUNT(si)) * sizeof(si[0]));
-	size_t n = got > 0 ? (size_t)got / sizeof(si[0]) : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		notes[i] = (struct note){ .kind = NOTE_SIGNAL,
-		    .signo = (int)si[i].ssi_signo, .code = si[i].ssi_code };
-		if (!from_process(&notes[i]))
-			continue;
-		notes[i].pid = (pid_t)si[i].ssi_pid;
-		notes[i].uid = si[i].ssi_uid;
-		notes[i].value.sival_ptr = (void *)(uintptr_t)si[i].ssi_ptr;
-	}
-	return n;
-}
-
-/* In a child, before its exec. */
-static void
-restore_signals(void)
-{
-	if (child_ignored)
-		signal(SIGCHLD, SIG_IGN);
-	change_mask(SIG_SETMASK, &inherited_mask, NULL);
-}
-
-static bool
-was_ignored(int signo)
-{
-	struct sigaction sa;
-
-	return sigaction(signo, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN;
-}
-
-#define queue_signal	sigqueue
-
-/*
- * The socket tables of our own network namespace, by sock_diag(7).  These are
- * the declarations of sock_diag(7) and netlink(7), whose headers not every libc
- * comes with.
- */
-#define NETLINK_SOCK_DIAG	4
-#define SOCK_DIAG_BY_FAMILY	20
-#define DIAG_DUMP		0x301	/* NLM_F_REQUEST | NLM_F_DUMP */
-#define DIAG_DONE		3	/* NLMSG_DONE */
-#define UNIX_DIAG_NAME		0	/* attributes of a reply */
-#define UNIX_DIAG_PEER		2
-#define UNIX_DIAG_ICONS		3
-#define UNIX_DIAG_SHUTDOWN	6
-#define UDIAG_SHOW		0x0d	/* name, peer, icons */
-
-struct diag_head {		/* struct nlmsghdr */
-	uint32_t len;
-	uint16_t type, flags;
-	uint32_t seq, port;
-};
-
-struct diag_request {		/* inet_diag_req_v2 or unix_diag_req */
-	struct diag_head head;
-	uint8_t family, protocol, attributes, pad;
-	uint32_t states;	/* a bit for each */
-	uint32_t rest[12];	/* IP: no filter; Unix: [1] what to show */
-};
-
-struct diag_inet {		/* inet_diag_msg; network order up to addr */
-	uint8_t family, state, timer, retransmits;
-	uint16_t port[2];	/* ours, the peer's */
-	uint32_t addr[2][4];
-	uint32_t interface, cookie[2], expires, rqueue, wqueue, uid, inode;
-};
-
-struct diag_unix {		/* unix_diag_msg */
-	uint8_t family, type, state, pad;
-	uint32_t inode, cookie[2];
-};
-
-/*
- * What the two ends say.  IPv4 counts as mapped into IPv6, since one end of a
- * connection may be an IPv6 socket and the other none.
- */
-static void
-set_ends(struct sock *s, bool v4, uint32_t addr[2][4], const uint16_t port[2])
-{
-	uint32_t end[2][5] = { { 0, 0, htonl(0xffff), addr[0][0], port[0] },
-	    { 0, 0, htonl(0xffff), addr[1][0], port[1] } };
-	int low;
-
-	for (int i = 0; i < 2 && !v4; i++)
-		memcpy(end[i], addr[i], sizeof(addr[i]));
-	low = memcmp(end[0], end[1], sizeof(end[0])) > 0;
-	for (int i = 0; i < 10; i++)	/* multiply and fold: a plain hash */
-		s->id = (s->id ^ s->id >> 32 ^ end[i / 5 ^ low][i % 5]) *
-		    UINT64_C(0x9e3779b97f4a7c15);
-	s->local = memcmp(end[0], end[1], sizeof(addr[0])) == 0;
-	s->port = ntohs(port[0]);
-	s->peer_port = ntohs(port[1]);
-}
-
-/* The attribute of this type (struct nlattr) in a reply, or NULL. */
-static const char *
-diag_find(const char *at, const char *end, int type, size_t *len)
-{
-	uint16_t head[2];	/* length with this head, type */
-
-	for (; end - at >= 4; at += (head[0] + 3) & ~3) {
-		memcpy(head, at, sizeof(head));
-		if (head[0] < 4 || head[0] > end - at)
-			return NULL;
-		*len = head[0] - 4u;
-		if (head[1] == type)
-			return at + 4;
-	}
-	return NULL;
-}
-
-static int
-see_inet(const char *at, see_fn *see)
-{
-	struct sock s = { .peer = 0 };
-	struct diag_inet d;
-
-	memcpy(&d, at, sizeof(d));
-	s.inode = d.inode;
-	set_ends(&s, d.family == AF_INET, d.addr, d.port);
-	return see(&s);
-}
-
-/*
- * One that was accepted has the name of what it came to.  One that is not
- * accepted yet has no row: the peers that wait are told with the socket that
- * listens, which stands for it here, and their peer is 0.
- */
-static int
-see_unix(const char *at, const char *end, see_fn *see)
-{
-	struct sock s = { .peer = 0 };
-	struct diag_unix d;
-	const char *name, *peers, *down;
-	uint32_t peer;
-	size_t len, left;
-
-	memcpy(&d, at, sizeof(d));
-	at += sizeof(d);
-	s.inode = d.inode;
-	if (d.type == SOCK_DGRAM ||
-	    (name = diag_find(at, end, UNIX_DIAG_NAME, &len)) == NULL) {
-		name = "";
-		len = 1;
-	}
-	if (len > 0 && *name != '\0')		/* a path, with its NUL */
-		len = strnlen(name, len);
-	for (size_t i = 0; i < len && i < sizeof(s.name) - 1; i++)
-		s.name[i] = name[i] == '\0' ? '@' : name[i];
-	down = diag_find(at, end, UNIX_DIAG_SHUTDOWN, &len);
-	if (d.state != LISTEN && down != NULL && (*down & 1))
-		return 0;			/* the peer has closed it */
-	peers = diag_find(at, end, d.state == LISTEN ? UNIX_DIAG_ICONS :
-	    UNIX_DIAG_PEER, &left);
-	for (; peers != NULL && left >= 4; peers += 4, left -= 4) {
-		memcpy(&peer, peers, sizeof(peer));
-		s.id = peer != 0 ? peer : s.inode;
-		s.peer = peer;
-		if ((peer != 0 || d.state != LISTEN) && see(&s) == -1)
-			return -1;
-	}
-	return 0;
-}
-
-/* The replies to a request; the kernel writes them while we read. */
-static int
-diag_replies(int fd, see_fn *see)
-{
-	char buf[32768];
-	struct diag_head h;
-	ssize_t n;
-	int error;
-
-	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
-		for (const char *at = buf; at < buf + n;
-		    at += (h.len + 3) & ~3u) {
-			const char *row = at + sizeof(h);
-
-			memcpy(&h, at, sizeof(h));
-			memcpy(&error, row, sizeof(error));
-			if (h.type == DIAG_DONE)
-				return error < 0 ? -1 : 0;
-			if (h.type != SOCK_DIAG_BY_FAMILY || (*row == AF_UNIX ?
-			    see_unix(row, at + h.len, see) :
-			    see_inet(row, see)) == -1)
-				return -1;
-		}
-	return -1;
-}
-
-static int
-diag_rows(uint8_t family, enum rows rows, see_fn *see)
-{
-	static const uint32_t states[] = {
-		[LISTENING] = 1u << LISTEN, [CONNECTED] = 1u << ESTABLISHED,
-		[BOUND] = UINT32_MAX
-	};
-	struct diag_request request = {
-		.head = { .len = sizeof(request), .type = SOCK_DIAG_BY_FAMILY,
-		    .flags = DIAG_DUMP },
-		.family = family, .states = states[rows] |
-		    (family == AF_UNIX ? 1u << LISTEN : 0),	/* its icons */
-		.protocol = family == AF_UNIX ? 0 :
-		    rows == BOUND ? IPPROTO_UDP : IPPROTO_TCP,
-		.rest = { [1] = family == AF_UNIX ? UDIAG_SHOW : 0 }
-	};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	int result = -1;
-
-	if (fd == -1)
-		return -1;
-	if (write(fd, &request, sizeof(request)) != -1)
-		result = diag_replies(fd, see);
-	close(fd);
-	return result;
-}
-
-static int
-socket_rows(enum rows rows, see_fn *see)
-{
-	return diag_rows(AF_INET, rows, see) == -1 ||
-	    diag_rows(AF_INET6, rows, see) == -1 || (rows == CONNECTED &&
-	    diag_rows(AF_UNIX, rows, see) == -1) ? -1 : 0;
-}
-
-#else	/* not Linux, or its plain POSIX twin for the tests */
-
-#ifdef __APPLE__
-#define SYSLOG_PATH	"/var/run/syslog"
-#else
-#define SYSLOG_PATH	"/dev/log"
-#endif
-#ifdef NSIG
-#define SIGNALS_END	NSIG
-#else
-#define SIGNALS_END	32
-#endif
-#ifndef CLOCK_BOOTTIME
-#define CLOCK_BOOTTIME	CLOCK_MONOTONIC	/* no /proc counts from it there */
-#endif
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL	0	/* our own EPIPE is sorted out by its sender */
-#endif
-
-#define PEER_CLOSED	0	/* nothing tells that the peer has closed */
-
-#define close_from_to	close_each
-
-static int
-not_here(void)
-{
-	errno = ENOSYS;
-	return -1;
-}
-
-static int
-socket_rows(enum rows rows, see_fn *see)
-{
-	(void)rows, (void)see;
-	return not_here();
-}
-
-static ssize_t
-write_nowait(int fd, const char *buf, size_t len)
-{
-	(void)fd, (void)buf, (void)len;
-	return not_here();
-}
-
-static bool proc_usable(void) { return false; }
-static void name_process(const char *name) { (void)name; }
-static void never_dump(void) { }
-static int adopt_orphans(void) { return not_here(); }
-static int die_with_parent(int signo) { (void)signo; return not_here(); }
-static bool is_exit_fd(int fd) { (void)fd; return false; }
-static int exit_signal(int fd, int n) { (void)fd, (void)n; return not_here(); }
-
-/* The directory keeps other users out; the process is not known. */
-static int
-peer_of(int fd, pid_t *pid, uid_t *uid)
-{
-	(void)fd;
-	*pid = 0;
-	*uid = geteuid();
-	return 0;
-}
-
-/*
- * Only the group tells who is left, and a zombie leader would answer for it:
- * here the server is reaped before its group is asked.
- */
-static bool
-tree_gone(void)
-{
-	siginfo_t si;
-
-	if (!server.ended)
-		return false;
-	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOHANG);
-	return !self.own_group || kill(-server.pid, 0) == -1;
-}
-
-/*
- * Caught signals: handlers write notes into a pipe, of which each process has
- * its own.  Until that stands they are held.
- */
-static bool inherited_ignored[SIGNALS_END];
-static bool is_child;		/* about to exec: signals do what they did */
-
-/* The signal for which the pipe had no room; signo is 0 if there is none. */
-static struct note late_signal;
-
-static int
-change_mask(int how, const sigset_t *set, sigset_t *old)
-{
-	return sigprocmask(how, set, old);
-}
-
-static int
-open_signals(void)
-{
-	int result = pipe_nowait(self.signals);
-
-	survive(self.signals[0]);
-	survive(self.signals[1]);
-	return result;
-}
-
-/* Writes a note and no more; a real fault of ours takes its usual course. */
-static void
-on_any_signal(int signo, siginfo_t *si, void *context)
-{
-	struct note n = note_of(si);
-	int saved = errno;
-
-	if (is_child) {
-		signal(signo, SIG_DFL);
-		raise(signo);	/* once this returns */
-		return;
-	}
-	if (!from_process(&n) && (signo == SIGSEGV || signo == SIGBUS ||
-	    signo == SIGFPE || signo == SIGILL)) {
-		signal(signo, SIG_DFL);
-		raise(signo);
-	}
-	if (write(self.signals[1], &n, sizeof(n)) == -1) {
-		/* Full: the loop takes this one, the others stay pending. */
-		late_signal = n;
-		for (int i = 1; i < SIGNALS_END; i++)
-			sigaddset(&((ucontext_t *)context)->uc_sigmask, i);
-	}
-	errno = saved;
-}
-
-static void
-catch_signals(void)
-{
-	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_RESTART }, old;
-
-	sigfillset(&sa.sa_mask);
-	change_mask(SIG_SETMASK, &sa.sa_mask, &inherited_mask);
-	sa.sa_sigaction = on_any_signal;
-	for (int signo = 1; signo < SIGNALS_END; signo++)
-		if (sigaction(signo, &sa, &old) == 0)
-			inherited_ignored[signo] = old.sa_handler == SIG_IGN;
-}
-
-static void
-change_all(int how)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	change_mask(how, &all, NULL);
-}
-
-static void hold_signals(void) { change_all(SIG_BLOCK); }
-static void release_signals(void) { change_all(SIG_UNBLOCK); }
-
-static int
-own_signals(void)
-{
-	close(self.signals[0]);
-	close(self.signals[1]);
-	return open_signals();
-}
-
-static size_t
-read_signals(struct note *notes, size_t room)
-{
-	ssize_t n = read(self.signals[0], notes, room * sizeof(*notes));
-
-	if (n <= 0 && late_signal.signo != 0) {
-		notes[0] = late_signal;
-		late_signal.signo = 0;
-		release_signals();
-		return 1;
-	}
-	return n > 0 ? (size_t)n / sizeof(*notes) : 0;
-}
-
-/*
- * In a child, before its exec.  What we catch is at its default from the exec
- * on (execve(2)); until then is_child makes it so.
- */
-static void
-restore_signals(void)
-{
-	for (int signo = 1; signo < SIGNALS_END; signo++)
-		if (inherited_ignored[signo])
-			signal(signo, SIG_IGN);
-	is_child = true;
-	change_mask(SIG_SETMASK, &inherited_mask, NULL);
-}
-
-static bool was_ignored(int signo) { return inherited_ignored[signo]; }
-
-#if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
-    defined(__OpenBSD__) || defined(__DragonFly__)
-
-#include <sys/event.h>
-
-#define EXIT_KIND	"kqueue"
-#define EXIT_INHERITED	false	/* kqueue(2): not inherited by fork */
-
-static int
-exit_open(pid_t pid)
-{
-	struct kevent ev;
-	int fd = kqueue();
-
-	if (fd == -1)
-		return -1;
-	set_cloexec(fd);
-	EV_SET(&ev, (uintptr_t)pid, EVFILT_PROC, EV_ADD | EV_ONESHOT,
-	    NOTE_EXIT, 0, NULL);
-	if (kevent(fd, &ev, 1, NULL, 0, NULL) == -1) {
-		int error = errno;
-
-		close(fd);
-		errno = error;
-		return -1;
-	}
-	return fd;
-}
-
-static bool
-exit_fired(int fd, short revents)
-{
-	struct timespec none = { 0, 0 };
-	struct kevent ev;
-
-	return revents != 0 && kevent(fd, NULL, 0, &ev, 1, &none) > 0;
-}
-
-/* Not all of them have sigqueue(3), macOS for one. */
-#define queue_signal(pid, signo, value)	kill(pid, signo)
-
-#else	/* plain POSIX */
-
-#define EXIT_KIND	"polling"
-#define EXIT_INHERITED	true
-
-#define queue_signal	sigqueue
-
-static int exit_open(pid_t pid) { (void)pid; return not_here(); }
-
-static bool
-exit_fired(int fd, short revents)
-{
-	(void)fd, (void)revents;
-	return false;
-}
-
-#endif	/* kqueue or plain POSIX */
-#endif	/* Linux or not */
-
-#ifdef __APPLE__
-
-#include <sys/sysctl.h>
-
-/* Of one process; the start time stands in for the ticks. */
-static int
-proc_stat(pid_t pid, struct proc *p)
-{
-	int mib[4] = { CTL_KERN, KERN_PROC, KERN_PROC_PID, pid };
-	struct kinfo_proc k;
-	size_t len = sizeof(k);
-
-	if (sysctl(mib, 4, &k, &len, NULL, 0) == -1 || len == 0)
-		return -1;	/* 0: no such process */
-	memset(p, 0, sizeof(*p));
-	p->pid = pid;
-	p->ppid = k.kp_eproc.e_ppid;
-	p->pgrp = k.kp_eproc.e_pgid;
-	p->sid = getsid(pid);
-	p->state = k.kp_proc.p_stat == SZOMB ? 'Z' : 'S';
-	p->ticks = (uint64_t)k.kp_proc.p_starttime.tv_sec * 1000000u +
-	    (uint64_t)k.kp_proc.p_starttime.tv_usec;
-	snprintf(p->name, NAME_SIZE, "%.*s", NAME_SIZE - 1, k.kp_proc.p_comm);
-	return 0;
-}
-
-/* KERN_PROCARGS2: argc, the path, NULs, then the arguments. */
-static ssize_t
-proc_args(pid_t pid, char *buf, size_t size)
-{
-	int mib[3] = { CTL_KERN, KERN_PROCARGS2, pid };
-	size_t len = size - 1, at = sizeof(int);
-
-	if (sysctl(mib, 3, buf, &len, NULL, 0) == -1 || len <= at)
-		return -1;
-	while (at < len && buf[at] != '\0')
-		at++;
-	while (at < len && buf[at] == '\0')
-		at++;
-	memmove(buf, buf + at, len - at);
-	buf[len - at] = '\0';
-	return (ssize_t)(len - at);
-}
-
-static int64_t
-proc_age_ms(uint64_t ticks)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * INT64_C(1000) - (int64_t)(ticks / 1000);
-}
-#else	/* by /proc */
-
-/*
- * proc_pid_stat(5): the name is in parentheses and may hold some, so split
- * after the last one.
- */
-static int
-proc_stat(pid_t pid, struct proc *p)
-{
-	char buf[512], *name, *end;
-	uint64_t user, system;
-
-	if (proc_read(pid, "stat", buf, sizeof(buf)) <= 0)
-		return -1;
-	memset(p, 0, sizeof(*p));
-	p->pid = pid;
-	name = strchr(buf, '(');
-	end = strrchr(buf, ')');
-	if (name == NULL || end == NULL || sscanf(end + 1, " %c %d %d %d %*d "
-	    "%*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d "
-	    "%*d %*d %d %*d %" SCNu64, &p->state, &p->ppid, &p->pgrp, &p->sid,
-	    &user, &system, &p->threads, &p->ticks) != 8 ||
-	    p->ticks == 0)
-		return -1;
-	p->cpu = user + system;
-	snprintf(p->name, NAME_SIZE, "%.*s", (int)(end - name - 1), name + 1);
-	return 0;
-}
-
-#define proc_args(pid, buf, size)	proc_read(pid, "cmdline", buf, size)
-
-static int64_t
-proc_age_ms(uint64_t ticks)
-{
-	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	struct timespec ts;
-	int64_t ms;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	ms = ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000 -
-	    (int64_t)(ticks * 1000 / hz);
-	return ticks == 0 || ms < 0 ? 0 : ms;
-}
-
-#endif
-
-/* A row for pid; none if it has gone meanwhile. */
-static int
-proc_add(struct list *t, pid_t pid)
-{
-	struct proc p, *row;
-
-	if (proc_stat(pid, &p) == -1)
-		return 0;
-	if ((row = list_add(t, sizeof(*row))) == NULL)
-		return -1;
-	*row = p;
-	return 0;
-}
-
-static int
-proc_list(struct list *t)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *e;
-	int error;
-
-	t->n = 0;
-	if (dir == NULL)
-		return -1;
-	while (errno = 0, (e = readdir(dir)) != NULL)
-		if (isdigit((unsigned char)e->d_name[0]) &&
-		    proc_add(t, atoi(e->d_name)) == -1)
-			break;
-	error = errno;		/* 0 = the end */
-	closedir(dir);
-	return error == 0 ? 0 : -1;
-}
-
-/* Of one thread: proc_pid_task_children(5).  ENOENT: no such list here. */
-static int
-proc_add_children(struct list *t, pid_t pid, int tid)
-{
-	char path[64], file[32];
-	FILE *f;
-	int child;
-
-	snprintf(file, sizeof(file), "task/%d/children", tid);
-	if ((f = fopen(proc_path(pid, file, path), "re")) == NULL)
-		return -1;
-	while (fscanf(f, "%d", &child) == 1)
-		proc_add(t, child);
-	fclose(f);
-	return 0;
-}
-
-/* Of all threads of p, of which seldom more than one has some. */
-static int
-proc_add_all_children(struct list *t, const struct proc *p)
-{
-	char path[64];
-	struct dirent *e;
-	DIR *dir;
-
-	if (p->threads == 1)
-		return proc_add_children(t, p->pid, p->pid);
-	if ((dir = opendir(proc_path(p->pid, "task", path))) == NULL)
-		return -1;
-	while ((e = readdir(dir)) != NULL)
-		if (isdigit((unsigned char)e->d_name[0]))
-			proc_add_children(t, p->pid, atoi(e->d_name));
-	closedir(dir);
-	return 0;
-}
-
-/* ======================================================================== */
 /* 4 messages                                                               */
 /* ======================================================================== */
 /*
@@ -1474,17 +389,17 @@ write_log(const char *line)
 static void
 write_syslog(const char *text)
 {
-	struct sockaddr_un un = { .sun_family = AF_UNIX,
-	    .sun_path = SYSLOG_PATH };
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	char entry[LINE_SIZE + 64];
 	int n, fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 
 	if (fd == -1)
 		return;
+	strcpy(un.sun_path, syslog_path);
 	set_cloexec(fd);
 	n = snprintf(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
 	    (int)getpid(), text);
-	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL,
+	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | no_sigpipe,
 	    (struct sockaddr *)&un, sizeof(un));
 	close(fd);
 }
@@ -1628,7 +543,7 @@ send_note(int fd, const struct note *n)
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
 	while (fd != -1 && send(fd, n, sizeof(*n),
-	    MSG_DONTWAIT | MSG_NOSIGNAL) == -1 &&
+	    MSG_DONTWAIT | no_sigpipe) == -1 &&
 	    (errno == EAGAIN || errno == EINTR) && self.role != SUPERVISOR)
 		poll(&p, 1, -1);
 }
@@ -1660,7 +575,7 @@ hand_over(int fd)
 	control.head.cmsg_type = SCM_RIGHTS;
 	control.head.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-	sendmsg(self.peer, &msg, MSG_NOSIGNAL);
+	sendmsg(self.peer, &msg, no_sigpipe);
 }
 
 /*
@@ -1782,7 +697,8 @@ has_parent(void)
 static bool
 owner_gone(struct owner *o)
 {
-	if (o->gone && (o->fd != -1 || (o->kind == &by_parent && !self.listed)))
+	if (o->gone && (o->fd != -1 ||
+	    (o->kind == &by_parent && !proc_listed())))
 		return true;	/* an exit descriptor's word is final */
 	return o->fd != -1 && !o->kind->by_fd ? fd_fired(o->fd) :
 	    o->kind->gone(o);
@@ -1795,7 +711,7 @@ owner_gone(struct owner *o)
 static void
 owner_open(struct owner *o)
 {
-	o->fd = opt.poll || !EXIT_INHERITED ? -1 : survive(exit_open(o->pid));
+	o->fd = opt.poll || !exit_inherited ? -1 : survive(exit_open(o->pid));
 	o->gone = ((o->fd == -1 || o->pinned) && gone_by_number(o)) ||
 	    fd_fired(o->fd);
 }
@@ -1885,8 +801,8 @@ is_connection(int fd, short *events)
 		return false;
 	tcp = peer.ss_family == AF_INET || peer.ss_family == AF_INET6;
 	if (tcp)
-		*events = PEER_CLOSED;
-	return !tcp || PEER_CLOSED != 0;
+		*events = peer_closed;
+	return !tcp || peer_closed != 0;
 }
 
 /*
@@ -1911,7 +827,7 @@ owner_kind(int fd, short *events)
 	if (!is_exit_fd(fd))
 		return NULL;
 	*events = POLLIN;
-	return EXIT_KIND;
+	return exit_kind;
 }
 
 /*
@@ -2580,12 +1496,18 @@ tell(struct proc *p, int signo)
 	return done;
 }
 
+static bool
+nobody_lives(void)
+{
+	return tree_gone(server.pid, server.ended, self.own_group);
+}
+
 /* Is there more than the server that we can see and may end? */
 static bool
 sees_tree(void)
 {
-	return opt.scope != SCOPE_PROCESS && (self.listed || self.own_group) &&
-	    is_parent();
+	return opt.scope != SCOPE_PROCESS &&
+	    (proc_listed() || self.own_group) && is_parent();
 }
 
 /* No list of the tree: the server's own group is all that can be reached. */
@@ -2603,7 +1525,7 @@ look_at_group(int signo, int *told)
 			self.own_group = false;
 		}
 	}
-	return !tree_gone();
+	return !nobody_lives();
 }
 
 /* What an earlier look or a signal to the group has done to p. */
@@ -2747,7 +1669,7 @@ snapshot(bool stopping)
 static void
 note_attached(void)
 {
-	if (sees_tree() && self.listed && !server.ended &&
+	if (sees_tree() && proc_listed() && !server.ended &&
 	    opt.scope == SCOPE_SESSION)
 		snapshot(true);
 }
@@ -2770,7 +1692,7 @@ look(int signo, int *told)
 	*told = 0;
 	if (!sees_tree())
 		return 0;
-	if (!self.listed)
+	if (!proc_listed())
 		return look_at_group(signo, told);
 	failed = snapshot(in_ladder()) == -1;
 	for (size_t i = 0; i < now_table.n; i++) {
@@ -2791,7 +1713,7 @@ look(int signo, int *told)
 		living += !p->refused;
 	}
 	if (living == 0 && (spared == 0 || failed) && server.ended &&
-	    !tree_gone())
+	    !nobody_lives())
 		living = 1;
 	return living;
 }
@@ -2799,7 +1721,7 @@ look(int signo, int *told)
 static bool
 nobody_left(void)
 {
-	return server.ended && (!sees_tree() || tree_gone());
+	return server.ended && (!sees_tree() || nobody_lives());
 }
 
 /*
@@ -2860,7 +1782,7 @@ name_who_is_left(void)
 		say(DEFAULT, "%s can't be ended, state %c",
 		    label_of(server.pid, who),
 		    proc_stat(server.pid, &p) == 0 ? p.state : '?');
-	if (!self.listed || nobody_left())
+	if (!proc_listed() || nobody_left())
 		return;
 	if (look(0, &told) > 0 && !list_rows(is_stuck, list, sizeof(list)))
 		say(DEFAULT,
@@ -2998,27 +1920,6 @@ become_server(int errno_fd, pid_t parent)
 	if (write(errno_fd, &error, sizeof(error)) == -1)
 		_exit(NOT_STARTED);
 	_exit(NOT_FOUND);
-}
-
-/* Those that survive, and 0 to 2, stay open. */
-static void
-close_others(void)
-{
-	const int *fd = survivors.at;
-	unsigned from = 3;
-
-	for (;;) {	/* the next one to keep, lowest first */
-		unsigned next = UINT_MAX;
-
-		for (size_t i = 0; i < survivors.n; i++)
-			if (fd[i] >= (int)from && (unsigned)fd[i] < next)
-				next = (unsigned)fd[i];
-		if (next > from)
-			close_from_to(from, next == UINT_MAX ? next : next - 1);
-		if (next == UINT_MAX)
-			break;
-		from = next + 1;
-	}
 }
 
 /* The host's pipes, locks and sockets are the server's alone. */
@@ -3229,7 +2130,7 @@ static int see_nothing(const struct sock *s) { (void)s; return 0; }
 static bool
 sockets_usable(void)
 {
-	return self.listed && socket_rows(CONNECTED, see_nothing) == 0;
+	return proc_listed() && socket_rows(CONNECTED, see_nothing) == 0;
 }
 
 static bool
@@ -3884,7 +2785,7 @@ say_reason(enum reason reason)
 		    label_of(locker_of(NEWEST_BYTE), newer), what);
 	else if (reasons[reason].why != NULL)
 		say(reasons[reason].level, "%s; %s", reasons[reason].why, what);
-	if (opt.scope != SCOPE_PROCESS && !self.listed && !self.own_group)
+	if (opt.scope != SCOPE_PROCESS && !proc_listed() && !self.own_group)
 		say(DEFAULT, "no usable /proc: server alone is stopped");
 }
 
@@ -4835,7 +3736,7 @@ say_started(void)
 	for (int i = 0; i < n_owners; i++) {
 		polled |= owners[i].fd == -1;
 		if (!owners[i].kind->by_fd)
-			by = EXIT_KIND;
+			by = exit_kind;
 	}
 	if (opt.share != NULL)
 		say(VERBOSE, "server %d started; shared as %s",
@@ -5366,7 +4267,7 @@ greet(const struct owner *o)
 
 	snprintf(line, sizeof(line), "server %d %s\n", (int)server.pid,
 	    share.command);
-	send(o->fd, line, strlen(line), MSG_DONTWAIT | MSG_NOSIGNAL);
+	send(o->fd, line, strlen(line), MSG_DONTWAIT | no_sigpipe);
 }
 
 /* One more hold, or it is closed: another user's, no memory. */
@@ -5479,7 +4380,7 @@ end_share(void)
 	    share.error != 0 ? share.error : status & ~BY_SIGNAL);
 	for (int i = 0; i < n_owners; i++)
 		send(owners[i].fd, line, strlen(line),
-		    MSG_DONTWAIT | MSG_NOSIGNAL);
+		    MSG_DONTWAIT | no_sigpipe);
 }
 
 /*
@@ -5512,7 +4413,7 @@ become_pair(int pair[2])
 	opt.any = false;
 	share.hold = -1;
 	self.tty = self.tty_saved = false;
-	self.own_group = !self.listed && opt.scope != SCOPE_PROCESS;
+	self.own_group = !proc_listed() && opt.scope != SCOPE_PROCESS;
 	self.stderr_taken = false;
 	if (names_listener) {	/* what they speak of is not passed on */
 		unsetenv("LISTEN_PID");
@@ -5524,7 +4425,7 @@ become_pair(int pair[2])
 	dup2(opt.log_fd != -1 ? opt.log_fd : self.null_fd, STDOUT_FILENO);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
 	self.null_fd = STDIN_FILENO;
-	survivors.n = 0;
+	survive_none();
 	survive(share.lock_fd);
 	survive(share.listen_fd);
 	survive(opt.log_fd);
@@ -5875,11 +4776,11 @@ static bool
 has_polled_owner(void)
 {
 	if (self.role == FRONT)
-		return !self.listed && has_parent() && !owners[0].gone &&
-		    owners[0].fd == -1 && (opt.poll || EXIT_INHERITED);
+		return !proc_listed() && has_parent() && !owners[0].gone &&
+		    owners[0].fd == -1 && (opt.poll || exit_inherited);
 	for (int i = 0; i < n_owners; i++)
 		if (!is_notified(&owners[i]) && !owners[i].gone &&
-		    (self.listed || owners[i].kind != &by_parent))
+		    (proc_listed() || owners[i].kind != &by_parent))
 			return true;
 	return false;
 }
@@ -5950,7 +4851,7 @@ loop(void)
 		bool fired = false;
 		int n = poll_owners();
 
-		polls[0] = (struct pollfd){ .fd = self.signals[0],
+		polls[0] = (struct pollfd){ .fd = signals_fd(),
 		    .events = POLLIN };
 		polls[1] = (struct pollfd){ .fd = self.peer, .events = POLLIN };
 		polls[2] = (struct pollfd){ .fd = self.role == STANDIN ?
@@ -6096,7 +4997,7 @@ set_signal(const struct option *o, const char *value)
 {
 	int signo;
 
-	if (!parse_signal(value, SIGNALS_END, &signo) || signo == SIGSTOP ||
+	if (!parse_signal(value, signals_end, &signo) || signo == SIGSTOP ||
 	    signo == SIGCONT || is_terminal_stop(signo))
 		return false;
 	*(int *)o->to = signo;
@@ -6590,7 +5491,7 @@ check_options(void)
 		    "be listed: --keep-if can ask by a command");
 	if (opt.max_idle_ms != 0 && !idle_usable())
 		turn_off("max-idle", "what processes do can't be measured");
-	if (opt.find_orphans && !self.listed)
+	if (opt.find_orphans && !proc_listed())
 		turn_off("orphans", "processes can't be listed");
 	if (opt.grace_ms == FOREVER)
 		opt.grace_ms = has_keepers() || opt.share != NULL ?
@@ -6673,7 +5574,7 @@ look_around(void)
 	self.tty_saved = self.tty && tcgetattr(fd, &self.termios) == 0;
 	if (self.tty)
 		close(fd);
-	self.own_group = !self.listed && !self.tty &&
+	self.own_group = !proc_listed() && !self.tty &&
 	    opt.scope != SCOPE_PROCESS;
 }
 
@@ -6741,7 +5642,7 @@ open_channels(int pair[2])
 static void
 rearm_owners(void)
 {
-	for (int i = 0; !EXIT_INHERITED && !opt.poll && i < n_owners; i++) {
+	for (int i = 0; !exit_inherited && !opt.poll && i < n_owners; i++) {
 		if (owners[i].kind->by_fd)
 			continue;
 		owners[i].fd = survive(exit_open(owners[i].pid));
@@ -6850,14 +5751,12 @@ bear_witness(int fd)
 	self.adopts = false;
 	n_owners = 0;
 	name_process("ow-witness");
-	survivors.n = 0;
+	survive_none();
 	survive(fd);
-	survive(self.signals[0]);
-	survive(self.signals[1]);
-	dup2(self.null_fd, STDERR_FILENO);
-	drop_inherited();
 	if (own_signals() == -1)
 		_exit(0);
+	dup2(self.null_fd, STDERR_FILENO);
+	drop_inherited();
 	release_signals();
 	loop();
 	_exit(0);
@@ -7002,7 +5901,7 @@ main(int argc, char **argv)
 		refuse(NOT_STARTED, "no memory");
 	find_title_room(argc, argv);
 	reserve_descriptors();
-	self.listed = proc_usable();
+	proc_listed();
 	parse(argv);
 	for (int i = 0; i < opt.n_sweeps; i++)
 		sweep_one(opt.sweeps[i]);
