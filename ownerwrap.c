@@ -40,7 +40,10 @@
  * nothing is killed wrongly	exit descriptors, start ticks	A, B
  * nobody notices		witness rule, notes, null fds	D to G
  */
+#include "src/opt.h"
 #include "src/os.h"
+#include "src/say.h"
+#include "src/timer.h"
 
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -89,7 +92,6 @@
 #define ASKS_MAX	3	/* of a witness that does not answer */
 #define AGAIN_MS	5	/* the same signal so soon is the same one */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
-#define LATE_MS		1000	/* a wake-up so late was a freeze, not a wait */
 #define KILLED_MS	2000	/* the host killed the front: thinks all dead */
 #define HAD_MS		5000	/* a stop signal so recent is not repeated */
 #define FORCE_MS	5000	/* SIGKILL that did not work by then will not */
@@ -105,21 +107,11 @@
 #define STDIO_MS	2000	/* a shared server this short had no client */
 #define DRAIN_MS	10000	/* who has not read by then does not want to */
 
-#define NO_OWNER	124
-#define NOT_STARTED	125
-#define NOT_EXECUTABLE	126
-#define NOT_FOUND	127
-#define BY_SIGNAL	256	/* the status of a death by n: BY_SIGNAL + n */
 #define NO_STATUS	(-1)
 
-#define OWNERS_MAX	64	/* that can be named */
 #define CHAIN_MAX	64	/* generations looked up */
-#define PORTS_MAX	64
 #define LOOK_FDS	4	/* that no hold takes: for looks at the tree */
-#define SWEEPS_MAX	64
 #define ARGS_SIZE	4096	/* of a parent's command line: its options */
-#define LINE_SIZE	1024	/* of a message; at most PIPE_BUF where it */
-				/* matters, so that lines do not mix */
 
 enum role {
 	FRONT,		/* the host's child: signals in, status out */
@@ -159,10 +151,6 @@ enum front_is {		/* to the supervisor */
 	KILLED		/* no step takes longer than KILLED_MS */
 };
 
-enum scope { SCOPE_SESSION, SCOPE_PROCESS, SCOPE_TREE };
-enum leftovers { LEFTOVERS_STOP, LEFTOVERS_WAIT, LEFTOVERS_LEAVE };
-enum level { VERBOSE, DEFAULT, ORPHANED, REFUSED };
-
 enum note_kind {	/* sender: meaning */
 	NOTE_SIGNAL = 0,	/* front, witness: a signal came (os.h) */
 	NOTE_HUNG_UP,	/* front: this one came, and the server has it */
@@ -192,42 +180,6 @@ struct owner {
 	char name[NAME_SIZE];	/* the descriptor's kind */
 };
 
-enum timer {
-	T_PHASE,	/* grace, step: its time is over */
-	T_TICK,		/* owners without an exit descriptor */
-	T_HELD,		/* a relay has waited for its copy */
-	T_ALONE,	/* a copy has waited for its relay */
-	T_LOOK,		/* look who is left */
-	T_RESUME,	/* the front should have said NOTE_RESUMED */
-	T_ASK,		/* the kernel's death signal may have been dropped */
-	T_KEEP,		/* ask the keepers, or: --keep-if hangs */
-	T_TRY,		/* try again to start, to attach, or to accept */
-	T_IDLE,		/* look whether something happens in the server */
-	TIMERS
-};
-
-static struct {		/* what was asked for */
-	char **command;
-	const char *name;		/* basename of the command */
-	int64_t grace_ms, kill_after_ms, interval_ms, max_idle_ms;
-	uint16_t ports[PORTS_MAX];	/* --keep-connected: only these */
-	int n_ports;			/* 0 = all */
-	int signal;
-	int scope, leftovers;		/* an enum scope, an enum leftovers */
-	const char *keep_if, *share, *unique;
-	const char *sweeps[SWEEPS_MAX];
-	int n_sweeps;
-	bool find_orphans;
-	regex_t orphans;
-	bool keep_connected, kill_given;
-	bool any, poll, quiet, verbose;
-	int log_fd;
-} opt = {
-	.grace_ms = FOREVER, .kill_after_ms = KILL_AFTER_MS,
-	.interval_ms = INTERVAL_MS,
-	.signal = SIGTERM, .log_fd = -1
-};
-
 static struct {		/* this process */
 	enum role role;
 	enum phase phase;
@@ -236,7 +188,7 @@ static struct {		/* this process */
 	pid_t sid, group;	/* the host's, in which the server is */
 	int null_fd, peer, exec_fd, exec_pipe[2];
 	int status;		/* the server's, or NO_STATUS */
-	int64_t timer[TIMERS], phase_ms, phase_since_ms;
+	int64_t phase_ms, phase_since_ms;
 	bool again;		/* this phase had its time a second time */
 	enum front_is front_is;
 	bool child;		/* SIGCHLD came */
@@ -246,7 +198,6 @@ static struct {		/* this process */
 	bool front_adopts;	/* and if we are killed, to the front */
 	bool own_group;		/* the server leads a group of its own */
 	bool tty, tty_saved;
-	bool stderr_taken;	/* stderr is there and not the protocol's */
 	bool stderr_shared;	/* the same pipe or socket as 0 or 1 */
 	int quiet_looks;	/* looks in a row that found nobody */
 	struct termios termios;
@@ -324,171 +275,8 @@ static struct owner *owners;
 static const char *owner_names[OWNERS_MAX];
 static int n_names;
 static int n_owners;
+static bool any_counts;	/* one of them gone is enough */
 static struct pollfd *polls;
-
-/* ======================================================================== */
-/* 4 messages                                                               */
-/* ======================================================================== */
-/*
- * To stderr, never blocking, never fatal; to the log; where nobody may be left
- * to read them, to the system log.
- */
-
-/*
- * Write without waiting, although O_NONBLOCK belongs to the host: ask the
- * kernel not to wait; where it cannot be asked (terminals, files), write only
- * what poll() says there is room for.  TTOU is blocked so that TOSTOP does not
- * stop our group (termios(3)); PIPE and XFSZ, which the write itself raises, so
- * that a dead reader or a full quota kills nobody: ignored for a moment, they
- * are pending no more.
- */
-static bool
-write_line(int fd, const char *line, size_t len)
-{
-	static const int raised[] = { SIGPIPE, SIGXFSZ };
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, was;
-	sigset_t set, old;
-	ssize_t n;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	sigaddset(&set, SIGXFSZ);
-	sigaddset(&set, SIGTTOU);
-	change_mask(SIG_BLOCK, &set, &old);
-	n = write_nowait(fd, line, len);
-	if (n == -1 && errno != EAGAIN && errno != EPIPE &&
-	    poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
-		n = write(fd, line, len);
-	for (size_t i = 0; n == -1 && i < COUNT(raised); i++)
-		if (!sigismember(&old, raised[i])) {
-			sigaction(raised[i], &ignore, &was);
-			sigaction(raised[i], &was, NULL);
-		}
-	change_mask(SIG_SETMASK, &old, NULL);
-	return n == (ssize_t)len;
-}
-
-static void
-write_log(const char *line)
-{
-	char entry[LINE_SIZE + 64], time[32];
-	struct timespec ts;
-	struct tm tm;
-	int n;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	gmtime_r(&ts.tv_sec, &tm);
-	strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", &tm);
-	n = snprintf(entry, sizeof(entry), "%s.%03dZ %d %s", time,
-	    (int)(ts.tv_nsec / 1000000), (int)getpid(), line);
-	write_line(opt.log_fd, entry, (size_t)n);
-}
-
-/* One datagram to the system log (syslog(3)'s socket), priority user.notice. */
-static void
-write_syslog(const char *text)
-{
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	char entry[LINE_SIZE + 64];
-	int n, fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-
-	if (fd == -1)
-		return;
-	strcpy(un.sun_path, syslog_path);
-	set_cloexec(fd);
-	n = snprintf(entry, sizeof(entry), "<13>ownerwrap[%d]: %s",
-	    (int)getpid(), text);
-	sendto(fd, entry, (size_t)n, MSG_DONTWAIT | no_sigpipe,
-	    (struct sockaddr *)&un, sizeof(un));
-	close(fd);
-}
-
-/* The length of the UTF-8 character at s; 0 if it is none, or a control. */
-static int
-printable_length(const unsigned char *s)
-{
-	int n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 :
-	    *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
-
-	for (int i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return *s < ' ' || *s == 127 || (*s == 0xc2 && s[1] < 0xa0) ? 0 : n;
-}
-
-/* Names are other people's bytes: no line break, no escape sequence. */
-static void
-make_harmless(char *text, int n)
-{
-	for (int i = 0, len; i < n; i += len) {
-		len = printable_length((unsigned char *)text + i);
-		if (len == 0 || i + len > n) {
-			text[i] = '?';
-			len = 1;
-		}
-	}
-}
-
-static void __attribute__((format(printf, 2, 0)))
-vsay(enum level level, const char *fmt, va_list ap)
-{
-	char line[LINE_SIZE];
-	bool wanted = level == VERBOSE ? opt.verbose :
-	    level == REFUSED || !opt.quiet;
-	bool taken = self.stderr_taken;
-	int head, n;
-
-	if (!wanted && opt.log_fd == -1 && level == VERBOSE)
-		return;
-	head = opt.name == NULL ? snprintf(line, sizeof(line), "ownerwrap: ") :
-	    snprintf(line, sizeof(line), "ownerwrap[%.64s]: ", opt.name);
-	n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, fmt, ap);
-	n = head + (n < LINE_SIZE - head - 1 ? n : LINE_SIZE - head - 2);
-	make_harmless(line, n);
-	line[n] = '\n';
-	line[n + 1] = '\0';
-	if (opt.log_fd != -1)
-		write_log(line);
-	if (wanted)
-		taken = taken &&
-		    write_line(STDERR_FILENO, line, (size_t)n + 1);
-	line[n] = '\0';
-	if (opt.log_fd == -1 &&
-	    (level == ORPHANED || (level != VERBOSE && !taken)))
-		write_syslog(line);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-say(enum level level, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsay(level, fmt, ap);
-	va_end(ap);
-}
-
-/* Nothing is started: one line and a status of our own. */
-static noreturn void __attribute__((format(printf, 2, 3)))
-refuse(int status, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsay(REFUSED, fmt, ap);
-	va_end(ap);
-	exit(status);
-}
-
-/* For messages: less than a millisecond is one, since "after 0s" is not so. */
-static int64_t
-passed_ms(int64_t since_ms)
-{
-	int64_t ms = now_ms() - since_ms;
-
-	return ms > 0 ? ms : 1;
-}
 
 /* A refused start: said while stderr is still ours.  Returns the status. */
 static int
@@ -507,25 +295,6 @@ say_exec_error(const char *command, int error)
 		say(REFUSED, "%s: can't be executed: %s", command,
 		    strerror(error));
 	return error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
-}
-
-/* 4711 (nvim), or 4711 if its name is not known. */
-static const char *
-label(pid_t pid, const char *name, char buf[64])
-{
-	if (name[0] == '\0')
-		snprintf(buf, 64, "%d", (int)pid);
-	else
-		snprintf(buf, 64, "%d (%s)", (int)pid, name);
-	return buf;
-}
-
-static const char *
-label_of(pid_t pid, char buf[64])
-{
-	struct proc p;
-
-	return label(pid, proc_stat(pid, &p) == 0 ? p.name : "", buf);
 }
 
 /* ======================================================================== */
@@ -671,7 +440,7 @@ hung_up(struct owner *o)
 
 	if (poll(&p, 1, 0) != 1 || (p.revents & POLLNVAL) != 0)
 		return false;
-	if (o->number != STDIN_FILENO || opt.share != NULL ||
+	if (o->number != STDIN_FILENO || opt->share != NULL ||
 	    ioctl(o->fd, FIONREAD, &unread) == -1 || unread == 0)
 		return true;
 	if (o->unread_ms == 0 || unread < o->unread)
@@ -711,7 +480,7 @@ owner_gone(struct owner *o)
 static void
 owner_open(struct owner *o)
 {
-	o->fd = opt.poll || !exit_inherited ? -1 : survive(exit_open(o->pid));
+	o->fd = opt->poll || !exit_inherited ? -1 : survive(exit_open(o->pid));
 	o->gone = ((o->fd == -1 || o->pinned) && gone_by_number(o)) ||
 	    fd_fired(o->fd);
 }
@@ -1196,7 +965,7 @@ default_owner(void)
 		child = parent;
 		parent = p.ppid;
 	}
-	opt.any = true;
+	any_counts = true;
 	say_lasting(owners[n_owners - 1].pid);
 }
 
@@ -1210,7 +979,7 @@ orphaned(void)
 	for (int i = 0; i < n_owners; i++)
 		gone += owners[i].gone;
 	return self.front_is == LOST ||
-	    (n_owners > 0 && (opt.any ? gone > 0 : gone == n_owners));
+	    (n_owners > 0 && (any_counts ? gone > 0 : gone == n_owners));
 }
 
 /* Names are for messages and the title: read when the server runs. */
@@ -1274,19 +1043,6 @@ list_owners(char *buf, size_t size, enum owner_list which)
 
 static bool in_ladder(void) { return self.phase >= ASKED; }
 
-static void
-stop_timers(void)
-{
-	for (int i = 0; i < TIMERS; i++)
-		self.timer[i] = FOREVER;
-}
-
-static void
-set_timer(enum timer t, int64_t ms)
-{
-	self.timer[t] = ms == FOREVER ? FOREVER : now_ms() + ms;
-}
-
 /*
  * Every signal of ours by number.  A group only if it is one we made, the
  * server's or that of --keep-if; never everybody, ourselves, the host's group.
@@ -1339,7 +1095,7 @@ static bool
 still_counts(int64_t when_ms)
 {
 	return when_ms != 0 &&
-	    now_ms() - when_ms < shorter(opt.kill_after_ms, HAD_MS);
+	    now_ms() - when_ms < shorter(opt->kill_after_ms, HAD_MS);
 }
 
 /* Snapshots of the process table, sorted by pid. */
@@ -1450,7 +1206,7 @@ is_attached(const struct proc *p)
 static bool
 in_scope(const struct proc *p)
 {
-	return opt.scope == SCOPE_TREE || p->sid == self.sid ||
+	return opt->scope == SCOPE_TREE || p->sid == self.sid ||
 	    p->sid == server.pid || p->kept;
 }
 
@@ -1506,7 +1262,7 @@ nobody_lives(void)
 static bool
 sees_tree(void)
 {
-	return opt.scope != SCOPE_PROCESS &&
+	return opt->scope != SCOPE_PROCESS &&
 	    (proc_listed() || self.own_group) && is_parent();
 }
 
@@ -1552,7 +1308,7 @@ remember(struct proc *p)
 static void
 mark_scope(bool stopping)
 {
-	bool look_up = stopping && opt.scope == SCOPE_SESSION && !server.ended;
+	bool look_up = stopping && opt->scope == SCOPE_SESSION && !server.ended;
 	struct proc *p, *up;
 
 	for (size_t i = 0; i < now_table.n; i++) {
@@ -1670,7 +1426,7 @@ static void
 note_attached(void)
 {
 	if (sees_tree() && proc_listed() && !server.ended &&
-	    opt.scope == SCOPE_SESSION)
+	    opt->scope == SCOPE_SESSION)
 		snapshot(true);
 }
 
@@ -1731,11 +1487,11 @@ nobody_left(void)
 static void
 look_again_later(void)
 {
-	self.timer[T_LOOK] = FOREVER;
+	set_timer(T_LOOK, FOREVER);
 	for (size_t i = 0; i < now_table.n; i++)
 		if (row(&now_table, i)->in_tree &&
 		    !row(&now_table, i)->in_scope)
-			set_timer(T_LOOK, opt.interval_ms);
+			set_timer(T_LOOK, opt->interval_ms);
 }
 
 /* "4720 (chrome), 4721 (x)" of the last look; false if there is none. */
@@ -1879,9 +1635,9 @@ set_title(const char *owner)
 	char title[512];
 	int n = snprintf(title, sizeof(title), "%s server=%d%s%s",
 	    self.role == WITNESS ? "ow-witness" : "ow-supervisor",
-	    (int)server.pid, opt.share != NULL ? " share=" :
+	    (int)server.pid, opt->share != NULL ? " share=" :
 	    owner[0] == '\0' ? "" : " owner=",
-	    opt.share != NULL ? share.path : owner);
+	    opt->share != NULL ? share.path : owner);
 	size_t len = (size_t)n < sizeof(title) ? (size_t)n : sizeof(title) - 1;
 
 	environ = none;
@@ -1903,7 +1659,7 @@ become_server(int errno_fd, pid_t parent)
 {
 	int error, fd;
 
-	die_with_parent(opt.signal);
+	die_with_parent(opt->signal);
 	if (getppid() != parent)
 		_exit(NOT_STARTED);
 	if (self.own_group)
@@ -1915,7 +1671,7 @@ become_server(int errno_fd, pid_t parent)
 	while (getsid(parent) == self.sid)	/* see pass_on() */
 		sched_yield();
 	restore_signals();
-	execvp(opt.command[0], opt.command);
+	execvp(opt->command[0], opt->command);
 	error = errno;
 	if (write(errno_fd, &error, sizeof(error)) == -1)
 		_exit(NOT_STARTED);
@@ -1931,14 +1687,6 @@ drop_inherited(void)
 	close_others();
 	if ((!self.tty || self.role != FRONT) && chdir("/") == -1)
 		say(VERBOSE, "chdir to /: %s", strerror(errno));
-}
-
-/* The protocol's own pipe or socket on 2: it is the server's from now on. */
-static void
-leave_stderr(void)
-{
-	self.stderr_taken = false;
-	dup2(STDIN_FILENO, STDERR_FILENO);	/* ours: /dev/null */
 }
 
 /* ======================================================================== */
@@ -2024,10 +1772,10 @@ see_bound(const struct sock *s)
 static bool
 is_wanted(const struct sock *s)
 {
-	for (int i = 0; i < opt.n_ports && !is_unix(s); i++)
-		if (opt.ports[i] == s->port)
+	for (int i = 0; i < opt->n_ports && !is_unix(s); i++)
+		if (opt->ports[i] == s->port)
 			return true;
-	return opt.n_ports == 0;
+	return opt->n_ports == 0;
 }
 
 /*
@@ -2619,7 +2367,7 @@ is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
 	if (n <= 0 || p->state == 'Z' ||
 	    stat(proc_path(p->pid, "", path), &st) == -1 ||
 	    (geteuid() != 0 && st.st_uid != geteuid()) ||
-	    regexec(&opt.orphans, args, 0, NULL, 0) != 0)
+	    regexec(&opt->orphans, args, 0, NULL, 0) != 0)
 		return false;
 	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
 	    (p->sid == p->pid && proc_is_service(p->pid)))
@@ -2694,10 +2442,10 @@ static int64_t
 step_ms(enum phase step)
 {
 	if (self.front_is != KILLED)
-		return opt.kill_after_ms;
-	if (opt.kill_after_ms == FOREVER)
+		return opt->kill_after_ms;
+	if (opt->kill_after_ms == FOREVER)
 		return step == ASKED ? KILLED_MS : FOREVER;
-	return shorter(opt.kill_after_ms, KILLED_MS);
+	return shorter(opt->kill_after_ms, KILLED_MS);
 }
 
 static void
@@ -2718,7 +2466,7 @@ plan(int64_t wait_ms, char buf[256])
 	snprintf(whom, sizeof(whom), "server %d", (int)server.pid);
 	if (step == FOREVER)
 		snprintf(force, sizeof(force), ", no KILL");
-	else if (opt.scope == SCOPE_PROCESS)
+	else if (opt->scope == SCOPE_PROCESS)
 		snprintf(force, sizeof(force), ", KILL %s later",
 		    seconds(step, a));
 	else
@@ -2727,16 +2475,16 @@ plan(int64_t wait_ms, char buf[256])
 		    seconds(step, a), seconds(2 * step, b));
 	snprintf(buf, 256, "stopping %s (%s %s%s%s)",
 	    server.ended ? "what the server left" : whom,
-	    signal_name(opt.signal, name), wait_ms > 0 ? "in " : "now",
+	    signal_name(opt->signal, name), wait_ms > 0 ? "in " : "now",
 	    wait_ms > 0 ? seconds(wait_ms, wait) : "",
-	    opt.signal == SIGKILL ? "" : force);
+	    opt->signal == SIGKILL ? "" : force);
 	return buf;
 }
 
 static bool
 has_keepers(void)
 {
-	return opt.keep_connected || opt.keep_if != NULL;
+	return opt->keep_connected || opt->keep_if != NULL;
 }
 
 static void
@@ -2748,8 +2496,8 @@ say_orphaned(void)
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
 
-	plan(opt.grace_ms, what);
-	if (opt.share != NULL)
+	plan(opt->grace_ms, what);
+	if (opt->share != NULL)
 		say(ORPHANED, "nobody holds %s%s; %s", share.path, kept, what);
 	else if (self.front_is == LOST)
 		say(ORPHANED, "the front was killed%s; %s", kept, what);
@@ -2777,7 +2525,7 @@ say_reason(enum reason reason)
 	char what[256], newer[64];
 
 	if (reason == OWNER_GONE && self.role == SUPERVISOR &&
-	    opt.grace_ms == 0 && !has_keepers())
+	    opt->grace_ms == 0 && !has_keepers())
 		say_orphaned();
 	plan(0, what);
 	if (reason == REPLACED)
@@ -2785,7 +2533,7 @@ say_reason(enum reason reason)
 		    label_of(locker_of(NEWEST_BYTE), newer), what);
 	else if (reasons[reason].why != NULL)
 		say(reasons[reason].level, "%s; %s", reasons[reason].why, what);
-	if (opt.scope != SCOPE_PROCESS && !proc_listed() && !self.own_group)
+	if (opt->scope != SCOPE_PROCESS && !proc_listed() && !self.own_group)
 		say(DEFAULT, "no usable /proc: server alone is stopped");
 }
 
@@ -2804,8 +2552,8 @@ begin(enum reason reason)
 	ended = server.ended;
 	if (reason == FRONT_KILLED && in_ladder() &&
 	    step_ms(self.phase) != FOREVER)
-		self.timer[T_PHASE] = shorter(self.timer[T_PHASE],
-		    now_ms() + step_ms(self.phase));
+		set_due(T_PHASE, shorter(due(T_PHASE),
+		    now_ms() + step_ms(self.phase)));
 	if (in_ladder())
 		return;
 	if (reason != OWNER_GONE)	/* who came in time is told the end */
@@ -2817,7 +2565,7 @@ begin(enum reason reason)
 	if (ended)
 		say_reason(reason);
 	note_attached();
-	enter(opt.signal == SIGKILL ? FORCED : ASKED);
+	enter(opt->signal == SIGKILL ? FORCED : ASKED);
 	if (!ended)		/* first the signal, then the words */
 		say_reason(reason);
 }
@@ -2830,7 +2578,7 @@ ask_server(void)
 
 	if (still_counts(server.told_ms))
 		since = now_ms() - server.told_ms;
-	else if (signal_server(opt.signal) == 0)
+	else if (signal_server(opt->signal) == 0)
 		server.told_ms = now_ms();
 	else if (errno != ESRCH)
 		say(DEFAULT, "server %d can't be signalled: %s",
@@ -2838,16 +2586,16 @@ ask_server(void)
 	if (server.told_ms != 0)
 		signal_server(SIGCONT);
 	set_phase_timer(step_ms(ASKED));
-	if (self.timer[T_PHASE] != FOREVER)
-		self.timer[T_PHASE] -= since < self.phase_ms ? since :
-		    self.phase_ms;
+	if (due(T_PHASE) != FOREVER)
+		set_due(T_PHASE, due(T_PHASE) -
+		    (since < self.phase_ms ? since : self.phase_ms));
 }
 
 /* Step 2.  A lone deaf server has nobody beside it to wait for. */
 static void
 tell_others(void)
 {
-	int told, living = look(opt.signal, &told);
+	int told, living = look(opt->signal, &told);
 
 	if (server.ended && living == 0 && nobody_left())
 		enter(OVER);
@@ -2869,7 +2617,7 @@ force(void)
 	if (server.killed && server.told_ms != 0)
 		say(DEFAULT, "server %d still there %s after %s: killed",
 		    (int)server.pid, seconds(passed_ms(server.told_ms), after),
-		    signal_name(opt.signal, name));
+		    signal_name(opt->signal, name));
 	set_phase_timer(FORCE_MS);
 	set_timer(T_LOOK, 0);
 }
@@ -2881,12 +2629,12 @@ enter(enum phase next)
 	self.phase = next;
 	self.phase_since_ms = now_ms();
 	self.quiet_looks = 0;
-	self.timer[T_PHASE] = FOREVER;
-	self.timer[T_LOOK] = FOREVER;
+	set_timer(T_PHASE, FOREVER);
+	set_timer(T_LOOK, FOREVER);
 	if (next != GRACE)
 		stop_asking();
 	if (next >= ASKED)
-		self.timer[T_IDLE] = FOREVER;
+		set_timer(T_IDLE, FOREVER);
 	switch (next) {
 	case GRACE:
 		if (has_keepers()) {
@@ -2894,9 +2642,9 @@ enter(enum phase next)
 			set_timer(T_KEEP, 0);
 			break;
 		}
-		if (opt.grace_ms > 0)
+		if (opt->grace_ms > 0)
 			say_orphaned();
-		set_phase_timer(opt.grace_ms);
+		set_phase_timer(opt->grace_ms);
 		break;
 	case LEFT:
 		name_owners();		/* it may have ended before that */
@@ -2973,13 +2721,13 @@ server_ended_itself(void)
 		return;
 	}
 	say(DEFAULT, "server ended and left %d process%s: %s%s", living,
-	    living > 1 ? "es" : "", what[opt.leftovers], opt.leftovers !=
+	    living > 1 ? "es" : "", what[opt->leftovers], opt->leftovers !=
 	    LEFTOVERS_STOP ? "" : living > 1 ? "them)" : "it)");
-	if (opt.leftovers == LEFTOVERS_STOP) {
+	if (opt->leftovers == LEFTOVERS_STOP) {
 		begin(SERVER_LEFT);
 		return;
 	}
-	if (opt.leftovers == LEFTOVERS_LEAVE)
+	if (opt->leftovers == LEFTOVERS_LEAVE)
 		leave_front();
 	if (self.phase != GRACE)
 		enter(LEFT);
@@ -2997,8 +2745,8 @@ on_child(void)
 		enter(OVER);
 	else if (self.phase == ASKED)
 		enter(TOLD);
-	else if (self.timer[T_LOOK] == FOREVER ||
-	    self.timer[T_LOOK] > now_ms() + LOOK_MS)
+	else if (due(T_LOOK) == FOREVER ||
+	    due(T_LOOK) > now_ms() + LOOK_MS)
 		set_timer(T_LOOK, LOOK_MS);
 }
 
@@ -3007,7 +2755,7 @@ static void
 on_look(void)
 {
 	int signo = self.phase == FORCED ? SIGKILL :
-	    self.phase == TOLD ? opt.signal : 0;
+	    self.phase == TOLD ? opt->signal : 0;
 	int told, living;
 
 	if (self.phase == FORCED)
@@ -3064,9 +2812,6 @@ still_orphaned(void)
 	return self.phase == GRACE;
 }
 
-/* Late by more than a freeze allows: nothing that was waited for could run. */
-static bool is_late(enum timer t) { return now_ms() - self.timer[t] > LATE_MS; }
-
 /*
  * T_PHASE.  A wake-up that is late (suspend, SIGSTOP) found the server frozen
  * as well: it gets its time again, once.
@@ -3079,7 +2824,7 @@ on_phase_end(void)
 		self.again = true;
 		return;
 	}
-	self.timer[T_PHASE] = FOREVER;
+	set_timer(T_PHASE, FOREVER);
 	if (in_ladder())
 		enter(self.phase + 1);
 	else if (still_orphaned())
@@ -3202,11 +2947,11 @@ on_had(const struct note *n)
 			begin(LATE_REQUEST);
 		return;
 	}
-	if (n->signo != opt.signal)
+	if (n->signo != opt->signal)
 		return;
 	server.told_ms = now_ms();
-	if (from_process(n) && opt.kill_given &&
-	    opt.kill_after_ms != FOREVER)
+	if (from_process(n) && opt->kill_given &&
+	    opt->kill_after_ms != FOREVER)
 		begin(REQUESTED);
 }
 
@@ -3217,7 +2962,7 @@ on_server_stop(int signo)
 	if (signo == 0 || server.stopped)	/* twice: in between it ran */
 		server.continued_ms = now_ms();
 	server.stopped = signo != 0;
-	if (server.stopped && !in_ladder() && opt.share == NULL) {
+	if (server.stopped && !in_ladder() && opt->share == NULL) {
 		self.front_stops += self.peer != -1;
 		tell_peer(NOTE_STOP, signo);
 	} else if (self.front_stops > 0) {
@@ -3286,7 +3031,7 @@ deliver(const struct note *n)
 
 	if (n->signo == SIGCONT && !needs_cont())
 		return;
-	if (in_ladder() && n->signo == opt.signal && server.told_ms != 0)
+	if (in_ladder() && n->signo == opt->signal && server.told_ms != 0)
 		return;
 	if (is_terminal_stop(n->signo))
 		server.stop_relayed = true;
@@ -3296,7 +3041,7 @@ deliver(const struct note *n)
 		if (pass(n) == -1 && errno != ESRCH)
 			say(DEFAULT, "%s can't be relayed: %s",
 			    signal_name(n->signo, name), strerror(errno));
-		else if (opt.verbose || opt.log_fd != -1)
+		else if (opt->verbose || opt->log_fd != -1)
 			say(VERBOSE, "%s relayed; sender %s",
 			    signal_name(n->signo, name),
 			    label_of(n->pid, who));
@@ -3308,7 +3053,7 @@ deliver(const struct note *n)
 static void
 ask_later(void)
 {
-	if (self.timer[T_ALONE] == FOREVER && self.asked_ms == 0)
+	if (due(T_ALONE) == FOREVER && self.asked_ms == 0)
 		set_timer(T_ALONE, ALONE_MS);
 }
 
@@ -3410,7 +3155,7 @@ is_witnessed(const struct note *n)
 static void
 judge_held(void)
 {
-	self.timer[T_HELD] = FOREVER;
+	set_timer(T_HELD, FOREVER);
 	while (held.n > 0) {
 		struct note n = seen(&held, 0)->note;
 		int64_t until_ms = seen(&held, 0)->at_ms + HOLD_MS;
@@ -3420,7 +3165,7 @@ judge_held(void)
 
 		if (in_group && !had && is_ending(n.signo) &&
 		    now_ms() < until_ms && !is_of_tree(n.pid)) {
-			self.timer[T_HELD] = until_ms;
+			set_due(T_HELD, until_ms);
 			return;
 		}
 		forget(&held, 0);
@@ -3428,7 +3173,7 @@ judge_held(void)
 			see(last_dropped, &n);
 		if (is_of_tree(n.pid))
 			continue;
-		if (had && n.signo == opt.signal)
+		if (had && n.signo == opt->signal)
 			server.group_ms = now_ms();
 		if (had)
 			on_had(&n);
@@ -3499,7 +3244,7 @@ on_answer(void)
 static void
 on_alone(void)
 {
-	self.timer[T_ALONE] = FOREVER;
+	set_timer(T_ALONE, FOREVER);
 	self.asked_ms = now_ms();
 	if (self.peer == -1)
 		on_answer();
@@ -3531,7 +3276,7 @@ save_environment(void)
 	set_number("OWNERWRAP_SERVER_PID", server.pid);
 	while (environ[n] != NULL)
 		n++;
-	if ((keeper.command = strdup(opt.keep_if)) == NULL ||
+	if ((keeper.command = strdup(opt->keep_if)) == NULL ||
 	    (keeper.env = calloc(n + 1, sizeof(*keeper.env))) == NULL)
 		return;
 	for (size_t i = 0; i < n; i++)
@@ -3548,9 +3293,9 @@ become_keeper(pid_t parent)
 	die_with_parent(SIGKILL);
 	if (getppid() != parent || chdir("/") == -1)
 		_exit(0);		/* doubt = keep */
-	dup2(opt.verbose && opt.log_fd != -1 ? opt.log_fd : STDOUT_FILENO,
+	dup2(opt->verbose && opt->log_fd != -1 ? opt->log_fd : STDOUT_FILENO,
 	    STDERR_FILENO);
-	if (opt.share != NULL)
+	if (opt->share != NULL)
 		setrlimit(RLIMIT_NOFILE, &share.limit);
 	restore_signals();
 	execve("/bin/sh", args, keeper.env);
@@ -3561,7 +3306,7 @@ become_keeper(pid_t parent)
 static void
 kept(const char *why)
 {
-	int64_t now = now_ms(), left = opt.interval_ms;
+	int64_t now = now_ms(), left = opt->interval_ms;
 
 	if (why != NULL) {
 		if (strcmp(why, keeper.why) != 0)
@@ -3575,9 +3320,9 @@ kept(const char *why)
 		keeper.no_since_ms = now;
 	}
 	if (why == NULL)
-		left = keeper.no_since_ms + opt.grace_ms - now;
+		left = keeper.no_since_ms + opt->grace_ms - now;
 	if (left > 0)
-		set_timer(T_KEEP, shorter(left, opt.interval_ms));
+		set_timer(T_KEEP, shorter(left, opt->interval_ms));
 	else
 		begin(OWNER_GONE);
 }
@@ -3585,7 +3330,7 @@ kept(const char *why)
 static int64_t
 hang_ms(void)
 {
-	return opt.interval_ms > HANG_MS ? opt.interval_ms : HANG_MS;
+	return opt->interval_ms > HANG_MS ? opt->interval_ms : HANG_MS;
 }
 
 /* Signals are held until the exec: a handler would write into our pipe. */
@@ -3614,11 +3359,11 @@ ask_keepers(void)
 	char why[sizeof(keeper.why)];
 
 	memcpy(why, keeper.why, sizeof(why));
-	if (opt.keep_connected && snapshot(false) == -1)
+	if (opt->keep_connected && snapshot(false) == -1)
 		kept("/proc can't be read");
-	else if (opt.keep_connected && is_connected(why, sizeof(why)))
+	else if (opt->keep_connected && is_connected(why, sizeof(why)))
 		kept(why);
-	else if (opt.keep_if != NULL)
+	else if (opt->keep_if != NULL)
 		start_keeper();
 	else
 		kept(NULL);
@@ -3670,7 +3415,7 @@ on_hang(void)
 static void
 stop_asking(void)
 {
-	self.timer[T_KEEP] = FOREVER;
+	set_timer(T_KEEP, FOREVER);
 	keeper.no_since_ms = 0;
 	keeper.why[0] = '\0';
 	if (keeper.pid != 0 && is_parent())
@@ -3683,7 +3428,7 @@ on_keep(void)
 {
 	bool late = is_late(T_KEEP) && !self.again;
 
-	self.timer[T_KEEP] = FOREVER;
+	set_timer(T_KEEP, FOREVER);
 	if (late) {
 		self.again = true;
 		if (keeper.no_since_ms != 0)
@@ -3711,13 +3456,13 @@ on_idle_look(void)
 	if (snapshot(false) == -1 || !is_idle(&now_table) || late ||
 	    now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
-	left = keeper.idle_since_ms + opt.max_idle_ms - now;
+	left = keeper.idle_since_ms + opt->max_idle_ms - now;
 	if (left > 0) {
-		set_timer(T_IDLE, shorter(opt.interval_ms, left));
+		set_timer(T_IDLE, shorter(opt->interval_ms, left));
 		return;
 	}
 	say(ORPHANED, "nothing happened for %s; %s",
-	    seconds(opt.max_idle_ms, how_long), plan(0, what));
+	    seconds(opt->max_idle_ms, how_long), plan(0, what));
 	begin(IDLE);
 }
 
@@ -3728,9 +3473,9 @@ say_started(void)
 {
 	char list[LINE_SIZE / 2], every[32];
 	const char *by = "poll";	/* the kernel tells of descriptors */
-	bool polled = opt.poll;
+	bool polled = opt->poll;
 
-	if (!opt.verbose && opt.log_fd == -1)
+	if (!opt->verbose && opt->log_fd == -1)
 		return;
 	name_owners();
 	for (int i = 0; i < n_owners; i++) {
@@ -3738,7 +3483,7 @@ say_started(void)
 		if (!owners[i].kind->by_fd)
 			by = exit_kind;
 	}
-	if (opt.share != NULL)
+	if (opt->share != NULL)
 		say(VERBOSE, "server %d started; shared as %s",
 		    (int)server.pid, share.path);
 	else if (list_owners(list, sizeof(list), OWNERS_ALL) == 0)
@@ -3748,7 +3493,7 @@ say_started(void)
 		say(VERBOSE, "server %d started; owner %s, %s %s",
 		    (int)server.pid, list,
 		    polled ? "polled every" : "watched by",
-		    polled ? seconds(opt.interval_ms, every) : by);
+		    polled ? seconds(opt->interval_ms, every) : by);
 }
 
 static void
@@ -3762,9 +3507,9 @@ on_started(void)
 		leave_stderr();
 	}
 	say_started();
-	for (int i = 0; i < n_owners && opt.share != NULL; i++)
+	for (int i = 0; i < n_owners && opt->share != NULL; i++)
 		greet(&owners[i]);	/* those who have come already */
-	if (opt.find_orphans)		/* the title overwrites names */
+	if (opt->find_orphans)		/* the title overwrites names */
 		find_orphans(false);
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_BRIEF);
@@ -3772,7 +3517,7 @@ on_started(void)
 	send_note(witness.fd, &(struct note){ .kind = NOTE_STARTED });
 	if (self.phase == STARTING)
 		enter(RUNNING);
-	if (opt.max_idle_ms > 0) {
+	if (opt->max_idle_ms > 0) {
 		keeper.idle_since_ms = now_ms();
 		set_timer(T_IDLE, 0);
 	}
@@ -3783,7 +3528,7 @@ on_exec_failed(int error)
 {
 	siginfo_t si;
 
-	self.status = say_exec_error(opt.command[0], error);
+	self.status = say_exec_error(opt->command[0], error);
 	share.error = error;
 	waitid(P_PID, (id_t)server.pid, &si, WEXITED | WNOWAIT);
 	server.ended = true;	/* it was at its _exit() */
@@ -3815,7 +3560,7 @@ on_exec(void)
 static void
 on_resume(void)
 {
-	self.timer[T_RESUME] = FOREVER;
+	set_timer(T_RESUME, FOREVER);
 	if (self.front_stops > 0 && !server.stopped)
 		on_server_stop(0);
 }
@@ -3831,7 +3576,7 @@ on_server_end(const siginfo_t *si)
 		on_exec();	/* its last word comes before its end */
 	if (keeper.pid != 0) {	/* it, too, would be somebody who lives */
 		end_keeper();
-		set_timer(T_KEEP, opt.interval_ms);
+		set_timer(T_KEEP, opt->interval_ms);
 	}
 	if (!in_ladder())
 		server_ended_itself();
@@ -4096,8 +3841,8 @@ standin_signal(const struct note *n)
 static void
 on_dropped(void)
 {
-	self.timer[T_ASK] = FOREVER;
-	signal_server(opt.signal);
+	set_timer(T_ASK, FOREVER);
+	signal_server(opt->signal);
 	signal_server(SIGCONT);
 }
 
@@ -4254,7 +3999,7 @@ static void
 join_command(char *buf, size_t size)
 {
 	buf[0] = '\0';
-	for (char **arg = opt.command; *arg != NULL; arg++)
+	for (char **arg = opt->command; *arg != NULL; arg++)
 		add_word(buf, size, " ", *arg);
 	make_harmless(buf, (int)strlen(buf));
 }
@@ -4315,7 +4060,7 @@ accept_all(void)
 
 	if (share.listen_fd == -1)
 		return;
-	self.timer[T_TRY] = FOREVER;
+	set_timer(T_TRY, FOREVER);
 	getrlimit(RLIMIT_NOFILE, &all);
 	rl = all;
 	rl.rlim_cur -= LOOK_FDS;
@@ -4323,7 +4068,7 @@ accept_all(void)
 	while ((fd = accept(share.listen_fd, NULL, NULL)) != -1)
 		add_hold(fd);
 	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-		set_timer(T_TRY, opt.interval_ms);
+		set_timer(T_TRY, opt->interval_ms);
 	setrlimit(RLIMIT_NOFILE, &all);
 }
 
@@ -4345,7 +4090,7 @@ drop_holds(void)
 			close(owners[i].fd);
 			owners[i] = owners[--n_owners];
 		}
-	if (self.timer[T_TRY] != FOREVER)	/* descriptors are free again */
+	if (due(T_TRY) != FOREVER)	/* descriptors are free again */
 		set_timer(T_TRY, 0);
 }
 
@@ -4410,11 +4155,10 @@ become_pair(int pair[2])
 	n_owners = 0;
 	stop_timers();
 	join_command(share.command, sizeof(share.command));
-	opt.any = false;
+	any_counts = false;
 	share.hold = -1;
 	self.tty = self.tty_saved = false;
-	self.own_group = !proc_listed() && opt.scope != SCOPE_PROCESS;
-	self.stderr_taken = false;
+	self.own_group = !proc_listed() && opt->scope != SCOPE_PROCESS;
 	if (names_listener) {	/* what they speak of is not passed on */
 		unsetenv("LISTEN_PID");
 		unsetenv("LISTEN_FDS");
@@ -4422,13 +4166,14 @@ become_pair(int pair[2])
 	}
 	names_listener = false;
 	dup2(self.null_fd, STDIN_FILENO);
-	dup2(opt.log_fd != -1 ? opt.log_fd : self.null_fd, STDOUT_FILENO);
+	dup2(opt->log_fd != -1 ? opt->log_fd : self.null_fd, STDOUT_FILENO);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
+	set_cloexec(STDERR_FILENO);
 	self.null_fd = STDIN_FILENO;
 	survive_none();
 	survive(share.lock_fd);
 	survive(share.listen_fd);
-	survive(opt.log_fd);
+	survive(opt->log_fd);
 	close_others();
 	open_channels(pair);
 }
@@ -4509,8 +4254,8 @@ try_attach(void)
 	if (errno != ENOENT && errno != ECONNREFUSED)
 		refuse(NOT_STARTED, "socket %s: %s", share.path,
 		    strerror(errno));
-	lock = lock_share(opt.command != NULL);
-	if (opt.command == NULL && lock != 0)
+	lock = lock_share(opt->command != NULL);
+	if (opt->command == NULL && lock != 0)
 		refuse(NOT_STARTED, "%s: no server is shared there",
 		    share.path);
 	if (lock != 1) {
@@ -4534,7 +4279,7 @@ leave_server(void)
 {
 	char gone[LINE_SIZE / 2];
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
-	bool shared = opt.share != NULL;
+	bool shared = opt->share != NULL;
 
 	say(shared ? ORPHANED : REFUSED, "owner%s %s %s gone%s%s",
 	    n > 1 ? "s" : "", gone, n > 1 ? "are" : "is",
@@ -4563,7 +4308,7 @@ on_greeting(int pid, const char *command)
 	    share.path, mine);
 	survive(share.hold);
 	drop_inherited();
-	if (opt.command == NULL)
+	if (opt->command == NULL)
 		return;
 	join_command(mine, sizeof(mine));
 	if (strcmp(command, mine) != 0)
@@ -4593,11 +4338,11 @@ on_shared_end(int status)
 static void
 on_share_failed(int error)
 {
-	if (opt.command == NULL)
+	if (opt->command == NULL)
 		refuse(NOT_STARTED, "%s: the server can't be executed: %s",
 		    share.path, strerror(error));
 	if (share.since_ms != 0)
-		exit(say_exec_error(opt.command[0], error));
+		exit(say_exec_error(opt->command[0], error));
 	shutdown(share.hold, SHUT_RDWR);	/* try again */
 }
 
@@ -4652,12 +4397,12 @@ on_share(void)
 static void
 on_try(void)
 {
-	self.timer[T_TRY] = FOREVER;
+	set_timer(T_TRY, FOREVER);
 	if (self.role != HOLDER)
 		accept_holds();
-	else if (!(opt.share != NULL ? try_attach() : take_turn()))
+	else if (!(opt->share != NULL ? try_attach() : take_turn()))
 		set_timer(T_TRY, TRY_MS);
-	else if (opt.share == NULL)
+	else if (opt->share == NULL)
 		self.phase = OVER;	/* of this loop: main goes on */
 }
 
@@ -4710,7 +4455,7 @@ on_peer(void)
 	if (self.role == FRONT)
 		lose_supervisor();
 	else if (self.front_is == THERE && has_keepers() &&
-	    opt.share == NULL && !in_ladder())
+	    opt->share == NULL && !in_ladder())
 		lose_front();
 	else if (self.front_is == THERE) {
 		self.front_is = KILLED;
@@ -4768,7 +4513,7 @@ static bool
 is_notified(const struct owner *o)
 {
 	return o->fd != -1 && o->unread_ms == 0 &&
-	    (!o->kind->by_fd || !opt.poll);
+	    (!o->kind->by_fd || !opt->poll);
 }
 
 /* Who must be looked at: no exit descriptor, and not gone for good. */
@@ -4777,7 +4522,7 @@ has_polled_owner(void)
 {
 	if (self.role == FRONT)
 		return !proc_listed() && has_parent() && !owners[0].gone &&
-		    owners[0].fd == -1 && (opt.poll || exit_inherited);
+		    owners[0].fd == -1 && (opt->poll || exit_inherited);
 	for (int i = 0; i < n_owners; i++)
 		if (!is_notified(&owners[i]) && !owners[i].gone &&
 		    (proc_listed() || owners[i].kind != &by_parent))
@@ -4789,7 +4534,7 @@ has_polled_owner(void)
 static void
 on_tick(void)
 {
-	self.timer[T_TICK] = FOREVER;
+	set_timer(T_TICK, FOREVER);
 	if (self.role != FRONT)
 		on_owners();
 	else if (parent_changed(&owners[0])) {
@@ -4812,11 +4557,11 @@ next_timeout(void)
 
 	if (self.child)
 		return 0;
-	if (self.timer[T_TICK] == FOREVER && !in_ladder() && has_polled_owner())
-		set_timer(T_TICK, opt.interval_ms -	/* all at once */
-		    now_ms() % opt.interval_ms);
-	for (int i = 0; i < TIMERS; i++)
-		next = shorter(next, self.timer[i]);
+	if (due(T_TICK) == FOREVER && !in_ladder() && has_polled_owner())
+		set_timer(T_TICK, opt->interval_ms -	/* all at once */
+		    now_ms() % opt->interval_ms);
+	for (enum timer i = 0; i < TIMERS; i++)
+		next = shorter(next, due(i));
 	if (next == FOREVER)
 		return -1;
 	left = next - now_ms();
@@ -4831,7 +4576,7 @@ poll_owners(void)
 
 	if (in_ladder() || (self.role != SUPERVISOR && self.role != HOLDER))
 		return n;
-	if (share.listen_fd != -1 && self.timer[T_TRY] == FOREVER)
+	if (share.listen_fd != -1 && due(T_TRY) == FOREVER)
 		polls[n++] = (struct pollfd){ .fd = share.listen_fd,
 		    .events = POLLIN };
 	for (int i = 0; i < n_owners; i++) {
@@ -4881,9 +4626,9 @@ loop(void)
 				accept_holds();
 			on_owners();
 		}
-		for (int i = 0; i < TIMERS && self.phase != OVER; i++)
-			if (self.timer[i] != FOREVER &&
-			    self.timer[i] <= now_ms())
+		for (enum timer i = 0; i < TIMERS && self.phase != OVER; i++)
+			if (due(i) != FOREVER &&
+			    due(i) <= now_ms())
 				on_timer[i]();
 	}
 }
@@ -4895,6 +4640,13 @@ loop(void)
  * Command line and environment are read once, into a list, and applied once,
  * in turn: first what says where messages go, then the rest.
  */
+
+static struct opt asked = {
+	.grace_ms = FOREVER, .kill_after_ms = KILL_AFTER_MS,
+	.interval_ms = INTERVAL_MS,
+	.signal = SIGTERM, .log_fd = -1
+};
+const struct opt *const opt = &asked;
 
 struct option {
 	char letter;
@@ -4986,10 +4738,10 @@ static bool
 set_kill_after(const struct option *o, const char *value)
 {
 	if (strcmp(value, "inf") == 0)
-		opt.kill_after_ms = FOREVER;
+		asked.kill_after_ms = FOREVER;
 	else if (!set_interval(o, value))
 		return false;
-	return opt.kill_given = true;
+	return asked.kill_given = true;
 }
 
 static bool
@@ -5060,10 +4812,10 @@ set_keep_connected(const struct option *o, const char *value)
 			if (n == PORTS_MAX ||
 			    !parse_number(at, len, 1, UINT16_MAX, &port))
 				return false;
-			opt.ports[n] = (uint16_t)port;
+			asked.ports[n] = (uint16_t)port;
 			at = at[len] == '\0' ? NULL : at + len + 1;
 		}
-	opt.n_ports = n;
+	asked.n_ports = n;
 	return set_flag(o, value);
 }
 
@@ -5071,19 +4823,19 @@ static bool
 set_sweep(const struct option *o, const char *value)
 {
 	(void)o;
-	if (!is_pattern(value) || opt.n_sweeps == SWEEPS_MAX)
+	if (!is_pattern(value) || asked.n_sweeps == SWEEPS_MAX)
 		return false;
-	opt.sweeps[opt.n_sweeps++] = value;
+	asked.sweeps[asked.n_sweeps++] = value;
 	return true;
 }
 
 static bool
 set_orphans(const struct option *o, const char *value)
 {
-	if (opt.find_orphans)
-		regfree(&opt.orphans);
-	opt.find_orphans = false;
-	return value[0] != '\0' && regcomp(&opt.orphans, value,
+	if (asked.find_orphans)
+		regfree(&asked.orphans);
+	asked.find_orphans = false;
+	return value[0] != '\0' && regcomp(&asked.orphans, value,
 	    REG_EXTENDED | REG_NOSUB) == 0 && set_flag(o, value);
 }
 
@@ -5097,9 +4849,9 @@ set_log(const struct option *o, const char *value)
 	(void)o;
 	if (fd == -1)
 		return false;
-	if (opt.log_fd != -1)
-		close(opt.log_fd);
-	opt.log_fd = survive(fd);
+	if (asked.log_fd != -1)
+		close(asked.log_fd);
+	asked.log_fd = survive(fd);
 	return true;
 }
 
@@ -5107,7 +4859,7 @@ set_log(const struct option *o, const char *value)
 static bool
 set_loudness(const struct option *o, const char *value)
 {
-	opt.quiet = opt.verbose = false;
+	asked.quiet = asked.verbose = false;
 	return set_flag(o, value);
 }
 
@@ -5140,56 +4892,58 @@ static const struct option options[] = {
 	    "terminal, or a pidfd; 64 owners at most",
 	    "owner = who holds the other end; or a pidfd", NOWHERE },
 	{ 0, "any", NULL, false, set_flag, NULL,
-	    "orphaned when one owner is gone, not all", TO(opt.any) },
+	    "orphaned when one owner is gone, not all", TO(asked.any) },
 	{ 'g', "grace", "SECONDS", false, set_duration,
 	    "a duration: 2, 0.25, 500ms, 3s, 30m, 1h; 0 = at once",
-	    "owner's death to stop signal (2; keepers: 10)", TO(opt.grace_ms) },
+	    "owner's death to stop signal (2; keepers: 10)",
+	    TO(asked.grace_ms) },
 	{ 'k', "kill-after", "SECONDS", false, set_kill_after,
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h, or inf = never; to force "
 	    "at once write --signal KILL",
-	    "stop signal to SIGKILL; inf = never (5)", TO(opt.kill_after_ms) },
+	    "stop signal to SIGKILL; inf = never (5)",
+	    TO(asked.kill_after_ms) },
 	{ 's', "signal", "SIGNAL", false, set_signal,
 	    "a signal's name or number that ends a process (not STOP, CONT, "
 	    "TSTP, TTIN, TTOU)",
-	    "the stop signal (TERM)", TO(opt.signal) },
+	    "the stop signal (TERM)", TO(asked.signal) },
 	{ 0, "scope", "SCOPE", false, set_word, "session, process or tree",
-	    "session, process or tree (session)", TO(opt.scope) },
+	    "session, process or tree (session)", TO(asked.scope) },
 	{ 0, "leftovers", "WHAT", false, set_word, "stop, wait or leave",
-	    "stop, wait or leave what it leaves (stop)", TO(opt.leftovers) },
+	    "stop, wait or leave what it leaves (stop)", TO(asked.leftovers) },
 	{ 'i', "interval", "SECONDS", false, set_interval,
 	    "a duration of 1ms or more: 1, 0.25, 500ms, 3s, 30m, 1h",
 	    "how often to look without notification (1)",
-	    TO(opt.interval_ms) },
+	    TO(asked.interval_ms) },
 	{ 0, "keep-connected", "[=PORT,...]", false, set_keep_connected,
 	    "any, or at most 64 port numbers with commas",
 	    "keeper: stay while others are connected",
-	    TO(opt.keep_connected) },
+	    TO(asked.keep_connected) },
 	{ 0, "keep-if", "COMMAND", false, set_text, "a command for sh -c",
-	    "keeper: stay while sh -c COMMAND exits 0", TO(opt.keep_if) },
+	    "keeper: stay while sh -c COMMAND exits 0", TO(asked.keep_if) },
 	{ 0, "share", "NAME|PATH", false, set_file,
 	    "a name, or the path of a socket",
-	    "one server for all; not for stdio servers", TO(opt.share) },
+	    "one server for all; not for stdio servers", TO(asked.share) },
 	{ 0, "max-idle", "SECONDS", false, set_duration,
 	    "a duration: 5, 0.25, 500ms, 3s, 30m, 1h; 0 = off",
 	    "stop when nothing happened for so long (off)",
-	    TO(opt.max_idle_ms) },
+	    TO(asked.max_idle_ms) },
 	{ 0, "unique", "NAME", false, set_name, "a name without a slash",
-	    "one server per owner: stop the older one", TO(opt.unique) },
+	    "one server per owner: stop the older one", TO(asked.unique) },
 	{ 0, "sweep", "PATTERN", false, set_sweep,
 	    "a path with {pid} once, in its last part; 64 at most",
 	    "first unlink files whose {pid} is dead", NOWHERE },
 	{ 0, "orphans", "PATTERN", false, set_orphans,
 	    "an extended regular expression",
-	    "say which processes look orphaned", TO(opt.find_orphans) },
+	    "say which processes look orphaned", TO(asked.find_orphans) },
 	{ 0, "poll", NULL, false, set_flag, NULL,
-	    "no kernel notification: look every interval", TO(opt.poll) },
+	    "no kernel notification: look every interval", TO(asked.poll) },
 	{ 0, "log", "PATH", false, set_log,
 	    "a file that can be opened for writing",
 	    "append every message, as under -v, to PATH", NOWHERE },
 	{ 'q', "quiet", NULL, false, set_loudness, NULL,
-	    "only a refused start is said on stderr", TO(opt.quiet) },
+	    "only a refused start is said on stderr", TO(asked.quiet) },
 	{ 'v', "verbose", NULL, false, set_loudness, NULL,
-	    "say who owns the server, and each relay", TO(opt.verbose) },
+	    "say who owns the server, and each relay", TO(asked.verbose) },
 	{ 'h', "help", NULL, false, show_help, NULL, "show this", NOWHERE },
 	{ 'V', "version", NULL, false, show_version, NULL, "show the version",
 	    NOWHERE }
@@ -5476,25 +5230,25 @@ check_options(void)
 	    "is not known";
 
 	check_owners();
-	if (opt.scope == SCOPE_PROCESS && opt.keep_connected)
+	if (asked.scope == SCOPE_PROCESS && asked.keep_connected)
 		clash("keep-connected", "scope", no_tree);
-	if (opt.scope == SCOPE_PROCESS && opt.max_idle_ms != 0)
+	if (asked.scope == SCOPE_PROCESS && asked.max_idle_ms != 0)
 		clash("max-idle", "scope", no_tree);
-	if (opt.share != NULL && opt.leftovers == LEFTOVERS_LEAVE)
+	if (asked.share != NULL && asked.leftovers == LEFTOVERS_LEAVE)
 		clash("leftovers", "share", "with --share the server's end is "
 		    "the end of all");
-	if (opt.share != NULL && opt.unique != NULL)
+	if (asked.share != NULL && asked.unique != NULL)
 		clash("unique", "share", "with --share there is one server for "
 		    "all owners");
-	if (opt.keep_connected && !sockets_usable())
+	if (asked.keep_connected && !sockets_usable())
 		turn_off("keep-connected", "the sockets of processes can't "
 		    "be listed: --keep-if can ask by a command");
-	if (opt.max_idle_ms != 0 && !idle_usable())
+	if (asked.max_idle_ms != 0 && !idle_usable())
 		turn_off("max-idle", "what processes do can't be measured");
-	if (opt.find_orphans && !proc_listed())
+	if (asked.find_orphans && !proc_listed())
 		turn_off("orphans", "processes can't be listed");
-	if (opt.grace_ms == FOREVER)
-		opt.grace_ms = has_keepers() || opt.share != NULL ?
+	if (asked.grace_ms == FOREVER)
+		asked.grace_ms = has_keepers() || asked.share != NULL ?
 		    KEEP_GRACE_MS : GRACE_MS;
 }
 
@@ -5509,10 +5263,10 @@ parse(char **argv)
 	char **command = read_options(argv + 1);
 	const char *on = getenv("OWNERWRAP");
 
-	opt.command = command;
+	asked.command = command;
 	if (command != NULL) {	/* a copy: the title overwrites argv */
 		snprintf(name, sizeof(name), "%s", base_name(command[0]));
-		opt.name = name;
+		asked.name = name;
 	}
 	if (command != NULL && on != NULL &&
 	    is_listed("off 0 no false", on, strlen(on), "")) {
@@ -5523,7 +5277,7 @@ parse(char **argv)
 	apply_all(true);
 	apply_all(false);
 	check_options();
-	if (opt.command == NULL && opt.share == NULL && !opt.find_orphans)
+	if (asked.command == NULL && asked.share == NULL && !asked.find_orphans)
 		refuse(NOT_STARTED, "no command (%s)", usage);
 }
 
@@ -5536,13 +5290,10 @@ static const char too_few[] = "6 free descriptors are needed: %s";
 static void
 reserve_descriptors(void)
 {
-	self.stderr_taken = true;
 	do {
 		self.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (self.null_fd == -1 && errno != EMFILE && errno != ENFILE)
 			self.null_fd = open("/", O_RDONLY | O_CLOEXEC);
-		if (self.null_fd == STDERR_FILENO)
-			self.stderr_taken = false;
 	} while (self.null_fd != -1 && self.null_fd <= STDERR_FILENO);
 	if (self.null_fd == -1)
 		refuse(NOT_STARTED, too_few, strerror(errno));
@@ -5575,7 +5326,7 @@ look_around(void)
 	if (self.tty)
 		close(fd);
 	self.own_group = !proc_listed() && !self.tty &&
-	    opt.scope != SCOPE_PROCESS;
+	    opt->scope != SCOPE_PROCESS;
 }
 
 /* By pid, then by name; a descriptor is one since its option was read. */
@@ -5607,6 +5358,7 @@ open_owners(void)
 	char list[LINE_SIZE / 2];
 	bool by_pid = false;
 
+	any_counts = opt->any;
 	if (n_owners > 0 || n_names > 0)
 		open_named_owners();
 	else if (getppid() == 0)
@@ -5642,7 +5394,7 @@ open_channels(int pair[2])
 static void
 rearm_owners(void)
 {
-	for (int i = 0; !exit_inherited && !opt.poll && i < n_owners; i++) {
+	for (int i = 0; !exit_inherited && !opt->poll && i < n_owners; i++) {
 		if (owners[i].kind->by_fd)
 			continue;
 		owners[i].fd = survive(exit_open(owners[i].pid));
@@ -5657,17 +5409,17 @@ find_files(void)
 	char lock[32];
 
 	atexit(release_files);
-	if (opt.share != NULL) {
-		find_path(opt.share, ".sock", share.path, sizeof(share.lock) -
+	if (opt->share != NULL) {
+		find_path(opt->share, ".sock", share.path, sizeof(share.lock) -
 		    strlen(".lock"));
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 		share.address.sun_family = AF_UNIX;
 	}
-	if (opt.unique == NULL)
+	if (opt->unique == NULL)
 		return;
 	snprintf(lock, sizeof(lock), ".%016jx.lock",
 	    (uintmax_t)hash_owners());
-	find_path(opt.unique, lock, unique_path, sizeof(unique_path));
+	find_path(opt->unique, lock, unique_path, sizeof(unique_path));
 }
 
 /*
@@ -5837,19 +5589,19 @@ supervise(void)
 	self.role = SUPERVISOR;
 	self.phase = STARTING;
 	self.pid = self.supervisor = getpid();
-	self.adopts = opt.scope != SCOPE_PROCESS && adopt_orphans() == 0;
+	self.adopts = opt->scope != SCOPE_PROCESS && adopt_orphans() == 0;
 	if (unique.fd != -1 && !lock_bytes(F_WRLCK, SUPERVISOR_BYTE, 1))
 		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
-	if (opt.share == NULL)	/* a pair has no host's group */
+	if (opt->share == NULL)	/* a pair has no host's group */
 		start_witness();
 	start_server(self.exec_pipe[1]);
-	if (opt.keep_if != NULL)
+	if (opt->keep_if != NULL)
 		save_environment();
 	self.exec_fd = survive(self.exec_pipe[0]);
-	if (opt.share != NULL)
+	if (opt->share != NULL)
 		raise_limit();
-	self.stderr_shared = opt.share == NULL && shares_stderr();
+	self.stderr_shared = opt->share == NULL && shares_stderr();
 	drop_inherited();
 	on_exec();
 	loop();
@@ -5864,7 +5616,7 @@ start_supervisor(int pair[2])
 
 	self.front = self.pid;
 	/* Not if an exec'd shell left us children. */
-	self.adopts = self.front_adopts = opt.scope != SCOPE_PROCESS &&
+	self.adopts = self.front_adopts = opt->scope != SCOPE_PROCESS &&
 	    waitid(P_ALL, 0, &si, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) ==
 	    -1 && errno == ECHILD && adopt_orphans() == 0;
 	will = mmap(NULL, sizeof(*will), PROT_READ | PROT_WRITE,
@@ -5903,15 +5655,15 @@ main(int argc, char **argv)
 	reserve_descriptors();
 	proc_listed();
 	parse(argv);
-	for (int i = 0; i < opt.n_sweeps; i++)
-		sweep_one(opt.sweeps[i]);
-	if (opt.command == NULL && opt.share == NULL)
+	for (int i = 0; i < opt->n_sweeps; i++)
+		sweep_one(opt->sweeps[i]);
+	if (opt->command == NULL && opt->share == NULL)
 		exit(list_orphans());
 	look_around();
 	open_channels(pair);
 	open_owners();
 	catch_signals();
-	if (opt.share != NULL || opt.unique != NULL)
+	if (opt->share != NULL || opt->unique != NULL)
 		wait_turn(pair);
 	start_supervisor(pair);
 	loop();
