@@ -35,6 +35,20 @@ add_word(char *list, size_t size, const char *separator, const char *word)
 	snprintf(list + at, size - at, "%s%s", at == 0 ? "" : separator, word);
 }
 
+bool
+is_listed(const char *list, const char *word, size_t len, const char *suffix)
+{
+	size_t n;
+
+	for (; *list != '\0'; list += n + (list[n] == ' ')) {
+		n = strcspn(list, " ");
+		if (n <= len && strncasecmp(list, word, n) == 0 &&
+		    n + strspn(word + n, suffix) >= len)
+			return true;
+	}
+	return false;
+}
+
 const char *
 base_name(const char *path)
 {

@@ -27,6 +27,10 @@ void *list_add(struct list *l, size_t size);
 /* One more word in a list that may be cut. */
 void add_word(char *list, size_t size, const char *separator, const char *word);
 
+/* Is word one of list's, which blanks part, but for a suffix of these? */
+bool is_listed(const char *list, const char *word, size_t len,
+    const char *suffix);
+
 const char *base_name(const char *path);
 
 /* A decimal number in lo..hi and nothing else: no sign, no space. */
