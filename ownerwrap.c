@@ -40,11 +40,18 @@
  * nothing is killed wrongly	exit descriptors, start ticks	A, B
  * nobody notices		witness rule, notes, null fds	D to G
  */
+#include "src/files.h"
+#include "src/find_owner.h"
 #include "src/guise.h"
 #include "src/opt.h"
 #include "src/os.h"
+#include "src/orphans.h"
+#include "src/owner.h"
+#include "src/record.h"
 #include "src/say.h"
+#include "src/sweep.h"
 #include "src/timer.h"
+#include "src/unique.h"
 
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -104,13 +111,10 @@
 #define KEEP_GRACE_MS	10000	/* a client that reloads is back after 6 s */
 #define HANG_MS		10000	/* a --keep-if that takes longer hangs */
 #define TRY_MS		50	/* between two tries to start or attach */
-#define ASK_AGAIN_MS	1000	/* a request to stop can be lost among others */
 #define STDIO_MS	2000	/* a shared server this short had no client */
-#define DRAIN_MS	10000	/* who has not read by then does not want to */
 
 #define NO_STATUS	(-1)
 
-#define CHAIN_MAX	64	/* generations looked up */
 #define LOOK_FDS	4	/* that no hold takes: for looks at the tree */
 
 enum role {
@@ -163,21 +167,6 @@ enum note_kind {	/* sender: meaning */
 	NOTE_ALL,	/* front, witness: that was all */
 	NOTE_ORPHAN,	/* front: its parent changed (plain POSIX polling) */
 	NOTE_LEAVE	/* supervisor: status .signo, I stay; front: I go */
-};
-
-struct owner {
-	const struct kind *kind;
-	pid_t pid;		/* 0: who is behind a descriptor is not known */
-	int number;		/* the descriptor's, as --owner-fd had it */
-	short events;		/* what to poll() for */
-	uint64_t ticks;		/* start time in raw ticks, 0 = not known */
-	int fd;			/* exit descriptor; -1 = polled */
-	bool pinned;		/* START was given: the ticks must be these */
-	bool gone;
-	int64_t gone_ms;	/* when that was seen, or 0 */
-	int unread;		/* bytes in FD 0 behind its hang-up */
-	int64_t unread_ms;	/* since when they are so many, or 0 */
-	char name[NAME_SIZE];	/* the descriptor's kind */
 };
 
 static struct {		/* this process */
@@ -261,22 +250,7 @@ static struct {		/* --share */
 } share = { .path = share.address.sun_path, .lock_fd = -1, .listen_fd = -1,
 	.hold = -1 };
 
-static char unique_path[PATH_MAX];
-
-static struct {		/* --unique */
-	int fd;			/* one only: any close() ends the locks */
-	bool newest;
-	pid_t asked;		/* to end */
-	int64_t asked_ms;
-} unique = { .fd = -1 };
-
 extern char **environ;
-static struct owner *owners;
-static const char *owner_names[OWNERS_MAX];
-static int n_names;
-static int n_owners;
-static bool any_counts;	/* one of them gone is enough */
-static struct pollfd *polls;
 
 /* A refused start: said while stderr is still ours.  Returns the status. */
 static int
@@ -374,486 +348,17 @@ receive_notes(int fd, struct note *notes, size_t n, int flags)
 }
 
 /* ======================================================================== */
-/* 7 owners                                                                 */
-/* ======================================================================== */
-
-static bool
-is_dead(const struct proc *p)
-{
-	return (p->state == 'Z' || p->state == 'X') && p->threads <= 1;
-}
-
-static bool
-is_supervisor(const struct proc *p)
-{
-	return strcmp(p->name, "ow-supervisor") == 0;
-}
-
-static bool
-fd_fired(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) == 1 && exit_fired(fd, p.revents);
-}
-
-/*
- * By the process table, without an exit descriptor.  Only ESRCH, another start
- * time and a zombie without a living thread are proof; anything else is doubt,
- * and doubt is alive.  (proc(5), hidepid: a file that is not there proves
- * nothing, so kill(2) is asked as well.)
- */
-static bool
-gone_by_number(struct owner *o)
-{
-	struct proc p;
-
-	if (proc_stat(o->pid, &p) == -1)	/* or no descriptor for it */
-		return kill(o->pid, 0) == -1 && errno == ESRCH;
-	if (o->ticks == 0)
-		o->ticks = p.ticks;
-	if (o->ticks == p.ticks && o->name[0] == '\0')
-		memcpy(o->name, p.name, NAME_SIZE);
-	return p.ticks != o->ticks || is_dead(&p);
-}
-
-/* The host's child sees its parent change; never "is it 1". */
-static bool
-parent_changed(struct owner *o)
-{
-	struct proc p;
-
-	if (self.role != SUPERVISOR)
-		return getppid() != o->pid;
-	return proc_stat(self.front, &p) == 0 && p.ppid != o->pid;
-}
-
-/*
- * The other end of an owner's descriptor.  FD 0 is the server's, too, and what
- * is still in it may be the owner's last requests: wait until they are read.
- */
-static bool
-hung_up(struct owner *o)
-{
-	struct pollfd p = { .fd = o->fd, .events = o->events };
-	int unread = 0;
-
-	if (poll(&p, 1, 0) != 1 || (p.revents & POLLNVAL) != 0)
-		return false;
-	if (o->number != STDIN_FILENO || opt->share != NULL ||
-	    ioctl(o->fd, FIONREAD, &unread) == -1 || unread == 0)
-		return true;
-	if (o->unread_ms == 0 || unread < o->unread)
-		o->unread_ms = now_ms();
-	o->unread = unread;
-	return now_ms() - o->unread_ms >= DRAIN_MS;
-}
-
-/* An owner by pid or name; the default one; behind --owner-fd, and a hold. */
-static const struct kind {
-	bool (*gone)(struct owner *);	/* where no exit descriptor tells */
-	bool by_fd;
-} by_number = { gone_by_number, false }, by_parent = { parent_changed, false },
-    by_fd = { hung_up, true };
-
-/* Is the first one the parent?  Then the others are those above it. */
-static bool
-has_parent(void)
-{
-	return n_owners > 0 && owners[0].kind == &by_parent;
-}
-
-static bool
-owner_gone(struct owner *o)
-{
-	if (o->gone && (o->fd != -1 ||
-	    (o->kind == &by_parent && !proc_listed())))
-		return true;	/* an exit descriptor's word is final */
-	return o->fd != -1 && !o->kind->by_fd ? fd_fired(o->fd) :
-	    o->kind->gone(o);
-}
-
-/*
- * No descriptor (ENOSYS, EPERM from seccomp, EMFILE): polled instead.  START is
- * compared behind the open one.
- */
-static void
-owner_open(struct owner *o)
-{
-	o->fd = opt->poll || !exit_inherited ? -1 : survive(exit_open(o->pid));
-	o->gone = ((o->fd == -1 || o->pinned) && gone_by_number(o)) ||
-	    fd_fired(o->fd);
-}
-
-/* Room for one more, and for what poll() needs for all; false: no memory. */
-static bool
-more_room(void)
-{
-	size_t n = (size_t)n_owners + 1;
-	struct owner *o = realloc(owners, n * sizeof(*o));
-	struct pollfd *p = realloc(polls, (5 + n) * sizeof(*p));
-
-	if (o != NULL)
-		owners = o;
-	if (p != NULL)
-		polls = p;
-	return o != NULL && p != NULL;
-}
-
-static struct owner *
-owner_new(void)
-{
-	struct owner *o;
-
-	if ((n_owners == OWNERS_MAX && self.role != SUPERVISOR) || !more_room())
-		return NULL;
-	o = &owners[n_owners++];
-	memset(o, 0, sizeof(*o));
-	o->kind = &by_number;
-	o->fd = -1;
-	o->events = POLLIN;
-	return o;
-}
-
-/* One more, or the one that is the same; NULL: there are too many. */
-static struct owner *
-owner_add(pid_t pid, uint64_t ticks)
-{
-	struct owner *o = NULL;
-
-	for (int i = 0; i < n_owners && o == NULL; i++)
-		if (owners[i].pid == pid && (owners[i].ticks == ticks ||
-		    owners[i].ticks == 0 || ticks == 0))
-			o = &owners[i];
-	if (o == NULL && (o = owner_new()) == NULL)
-		return NULL;
-	o->pid = pid;
-	if (o->ticks == 0) {
-		o->ticks = ticks;
-		o->pinned = ticks != 0;
-	}
-	return o;
-}
-
-/*
- * Is fd a pipe whose other end we have, too?  It would never hang up.  Only a
- * descriptor that is inherited counts: all of ours are closed by the exec.
- */
-static bool
-holds_other_end(int fd, const struct stat *st)
-{
-	struct rlimit rl = { .rlim_cur = 256 };
-	int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
-	struct stat other;
-
-	getrlimit(RLIMIT_NOFILE, &rl);
-	for (int i = 0; i < 65536 && (rlim_t)i < rl.rlim_cur; i++)
-		if (fcntl(i, F_GETFD) == 0 && fstat(i, &other) == 0 &&
-		    other.st_dev == st->st_dev && other.st_ino == st->st_ino &&
-		    (fcntl(i, F_GETFL) & O_ACCMODE) != mode)
-			return true;
-	return false;
-}
-
-/* Is fd connected, and does the system tell when the peer has closed it? */
-static bool
-is_connection(int fd, short *events)
-{
-	struct sockaddr_storage peer = { .ss_family = AF_UNSPEC };
-	socklen_t len = sizeof(peer), size = sizeof(int);
-	int type = 0;
-	bool tcp;
-
-	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
-	if ((type != SOCK_STREAM && type != SOCK_SEQPACKET) ||
-	    getpeername(fd, (struct sockaddr *)&peer, &len) == -1)
-		return false;
-	tcp = peer.ss_family == AF_INET || peer.ss_family == AF_INET6;
-	if (tcp)
-		*events = peer_closed;
-	return !tcp || peer_closed != 0;
-}
-
-/*
- * What kind of owner's descriptor fd is, and what to poll() it for; NULL if it
- * is none.  HUP and ERR are always told (poll(2)).
- */
-static const char *
-owner_kind(int fd, short *events)
-{
-	struct stat st;
-
-	*events = 0;
-	if (fstat(fd, &st) == -1)
-		return NULL;
-	if (S_ISFIFO(st.st_mode))
-		return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR ||
-		    holds_other_end(fd, &st) ? NULL : "pipe";
-	if (S_ISSOCK(st.st_mode))
-		return is_connection(fd, events) ? "socket" : NULL;
-	if (isatty(fd) || errno == EIO)		/* EIO: it has hung up */
-		return "terminal";
-	if (!is_exit_fd(fd))
-		return NULL;
-	*events = POLLIN;
-	return exit_kind;
-}
-
-/*
- * The owner behind fd; false if it is none.  Ours are CLOEXEC, so one that is
- * can't have been inherited.  The server gets only 0, of which we keep a copy.
- */
-static bool
-own_by_fd(int fd)
-{
-	struct owner *o;
-	const char *kind;
-	short events;
-
-	for (int i = 0; i < n_owners; i++)
-		if (owners[i].kind->by_fd && owners[i].number == fd)
-			return true;
-	if (fcntl(fd, F_GETFD) != 0 ||
-	    (kind = owner_kind(fd, &events)) == NULL ||
-	    (o = owner_new()) == NULL)
-		return false;
-	o->kind = &by_fd;
-	o->number = fd;
-	o->events = events;
-	snprintf(o->name, NAME_SIZE, "%s", kind);
-	o->fd = fd == STDIN_FILENO ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd;
-	return survive(o->fd) != -1 && set_cloexec(o->fd) == 0;
-}
-
-/*
- * From p to its parent; false: there is none to be seen.  A parent is never
- * younger than its child: a number that is was recycled, the chain is broken.
- */
-static bool
-step_up(struct proc *p)
-{
-	uint64_t youngest = p->ticks;
-
-	return p->ppid != 0 && proc_stat(p->ppid, p) == 0 &&
-	    p->ticks <= youngest;
-}
-
-/*
- * --owner-name: the nearest ancestor called name.  Its start time is read with
- * its name, and looked at again behind its exit descriptor.
- */
-static bool
-own_by_name(const char *name)
-{
-	struct proc p = { .ppid = getppid(), .ticks = UINT64_MAX };
-	struct owner *o;
-
-	for (int i = 0; i < CHAIN_MAX && step_up(&p); i++) {
-		if (!is_called(&p, name))
-			continue;
-		o = owner_add(p.pid, p.ticks);
-		if (o != NULL && o->fd == -1)
-			owner_open(o);
-		return o != NULL;
-	}
-	return false;
-}
-
-/*
- * Was child given to parent by the kernel after its real one had died?  One
- * that does not lead its session was born in its parent's, below an
- * ow-supervisor in that of the front.
- */
-static bool
-was_adopted(pid_t child, pid_t parent)
-{
-	pid_t own = getsid(child), other = getsid(parent);
-	struct proc p;
-
-	if (proc_stat(parent, &p) == 0 && is_supervisor(&p))
-		other = getsid(p.ppid);
-	return own != -1 && other != -1 && own != child && own != other;
-}
-
-/*
- * One more owner, the parent of child.  Opened first and the child's parent
- * asked again then, so that a number recycled in between is noticed.  Who is
- * the parent now, or -1: still this one.
- */
-static pid_t
-open_link(pid_t child, pid_t parent)
-{
-	struct owner *o = owner_add(parent, 0);
-	struct proc p;
-	pid_t again;
-
-	if (o == NULL)		/* no memory: the others will do */
-		return -1;
-	if (child == self.pid)
-		o->kind = &by_parent;
-	owner_open(o);
-	again = child == self.pid ? getppid() :
-	    proc_stat(child, &p) == 0 ? p.ppid : parent;
-	if (again == parent && !o->gone)
-		return -1;
-	if (o->fd != -1)
-		close(o->fd);
-	n_owners--;
-	return again;
-}
-
-/*
- * An owner that never goes is seldom who was meant: a service manager, as the
- * first process or of a user's session.
- */
-static void
-say_lasting(pid_t pid)
-{
-	static const char managers[] = "init systemd launchd runit s6-svscan "
-	    "tini dumb-init catatonit";
-	char who[64];
-	struct proc p;
-
-	if (proc_stat(pid, &p) == 0 && (pid == 1 || p.ppid == 1) &&
-	    is_listed(managers, p.name, strlen(p.name), ""))
-		say(DEFAULT, "owner %s outlives every editor: name one with "
-		    "--owner-pid", label(pid, p.name, who));
-	else if (pid == 1)
-		say(VERBOSE, "owner %s is the first process: if it outlives "
-		    "the editor, name one with --owner-pid",
-		    label_of(pid, who));
-}
-
-/*
- * The parent, and through launchers (what editors put in between, and what
- * lives on when they die) their parents: as soon as any of the chain is gone.
- * A launcher stands for itself where it was meant to live on: put in the
- * background of an interactive shell, adopted, or under nohup.
- */
-static void
-default_owner(void)
-{
-	pid_t child = self.pid, parent = getppid(), again;
-	bool stands = false;	/* child may be the last of the chain */
-	struct sigaction hup;
-	struct proc p;
-	char who[64];
-
-	sigaction(SIGHUP, NULL, &hup);
-	while (n_owners < CHAIN_MAX && parent != 0) {
-		enum link link = link_of(parent);
-
-		if (stands && link == READS)
-			break;
-		again = was_adopted(child, parent) ? parent :
-		    open_link(child, parent);
-		if (again != -1 && !stands)
-			refuse(NO_OWNER, "the owner is gone, %s adopted what "
-			    "it left: not started (name an owner: --owner-pid "
-			    "PID)", label_of(again, who));
-		if (again != -1 || link < WAITS ||
-		    proc_stat(parent, &p) == -1)
-			break;
-		stands = link == WAITS;
-		if (stands && hup.sa_handler == SIG_IGN)
-			break;
-		child = parent;
-		parent = p.ppid;
-	}
-	any_counts = true;
-	say_lasting(owners[n_owners - 1].pid);
-}
-
-static bool
-orphaned(void)
-{
-	int gone = 0;
-
-	if (share.listen_fd != -1)
-		return n_owners == 0;	/* those gone were dropped */
-	for (int i = 0; i < n_owners; i++)
-		gone += owners[i].gone;
-	return self.front_is == LOST ||
-	    (n_owners > 0 && (any_counts ? gone > 0 : gone == n_owners));
-}
-
-/* Names are for messages and the title: read when the server runs. */
-static void
-name_owners(void)
-{
-	for (int i = 0; i < n_owners; i++)
-		if (owners[i].name[0] == '\0')
-			gone_by_number(&owners[i]);	/* reads it */
-}
-
-/* 4711 (nvim, up 2h03m), 4711, or fd 0 (pipe); brief: 4711(nvim), fd0(pipe) */
-static const char *
-owner_label(const struct owner *o, bool brief, char buf[64])
-{
-	int64_t since = o->gone_ms == 0 ? 0 : now_ms() - o->gone_ms;
-	char up[32];
-
-	if (o->kind->by_fd)
-		snprintf(buf, 64, brief ? "fd%d(%s)" : "fd %d (%s)", o->number,
-		    o->name);
-	else if (brief)
-		snprintf(buf, 64, "%d(%s)", (int)o->pid, o->name);
-	else if (o->ticks != 0 && o->name[0] != '\0')
-		snprintf(buf, 64, "%d (%s, %s)", (int)o->pid, o->name,
-		    age(proc_age_ms(o->ticks) - since, up));
-	else
-		label(o->pid, o->name, buf);
-	return buf;
-}
-
-enum owner_list {
-	OWNERS_BRIEF,	/* all, for the title: "4711(nvim),4712(x)" */
-	OWNERS_ALL, OWNERS_GONE, OWNERS_ALIVE
-};
-
-/* How many there are. */
-static int
-list_owners(char *buf, size_t size, enum owner_list which)
-{
-	char who[64];
-	int n = 0;
-
-	buf[0] = '\0';
-	for (int i = 0; i < n_owners; i++) {
-		const struct owner *o = &owners[i];
-
-		if ((which == OWNERS_GONE && !o->gone) ||
-		    (which == OWNERS_ALIVE && o->gone))
-			continue;
-		add_word(buf, size, which == OWNERS_BRIEF ? "," : ", ",
-		    owner_label(o, which == OWNERS_BRIEF, who));
-		n++;
-	}
-	return n;
-}
-
-/* ======================================================================== */
 /* 8 server: start, signal, reap, scope                                     */
 /* ======================================================================== */
 
 static bool in_ladder(void) { return self.phase >= ASKED; }
 
-/*
- * Every signal of ours by number.  A group only if it is one we made, the
- * server's or that of --keep-if; never everybody, ourselves, the host's group.
- */
 static bool
-may_signal(pid_t pid)
+orphaned(void)
 {
-	return pid > 1 ? pid != self.pid : pid < -1 && pid != -self.group &&
-	    ((self.own_group && pid == -server.pid) || pid == -keeper.pid);
-}
-
-static int
-send_signal(pid_t pid, int signo)
-{
-	errno = EINVAL;
-	return may_signal(pid) ? kill(pid, signo) : -1;
+	return self.front_is == LOST || (share.listen_fd != -1 ?
+	    next_owner(NULL) == NULL :	/* those gone were dropped */
+	    owners_gone());
 }
 
 /* The stand-in is the server's parent only if orphans come to it. */
@@ -895,29 +400,6 @@ still_counts(int64_t when_ms)
 
 /* Snapshots of the process table, sorted by pid. */
 static struct list now_table, last_table;
-
-static int
-by_pid(const void *a, const void *b)
-{
-	const struct proc *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static struct proc *
-row(const struct list *t, size_t i)
-{
-	return (struct proc *)t->at + i;
-}
-
-static struct proc *
-find(const struct list *t, pid_t pid)
-{
-	struct proc key = { .pid = pid };
-
-	return t->n == 0 ? NULL :
-	    bsearch(&key, t->at, t->n, sizeof(key), by_pid);
-}
 
 /* Another ownerwrap's, by its supervisor's title; 0 = not known. */
 static pid_t
@@ -1013,14 +495,6 @@ told_by_another(const struct proc *p)
 
 	return p->wrap != 0 && (p->pid != p->wrap || (front != NULL &&
 	    front->in_scope && !is_dead(front)));
-}
-
-static int
-signal_behind(int fd, pid_t pid, int signo)
-{
-	if (fd != -1 && exit_signal(fd, signo) == 0)
-		return 0;
-	return fd != -1 && errno == ESRCH ? -1 : send_signal(pid, signo);
 }
 
 /*
@@ -1193,7 +667,7 @@ add_missed(void)
 		added->in_tree = true;
 		added->wrap = last->wrap;
 	}
-	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
+	sort_rows(&now_table);
 }
 
 /* A new snapshot, beside the last one.  One that fails is said once. */
@@ -1210,7 +684,7 @@ snapshot(bool stopping)
 	if (result == -1 && !said)
 		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
 	said |= result == -1;
-	qsort(now_table.at, now_table.n, sizeof(struct proc), by_pid);
+	sort_rows(&now_table);
 	add_missed();
 	mark_scope(stopping);
 	return result;
@@ -1786,434 +1260,6 @@ is_idle(const struct list *t)
 }
 
 /* ======================================================================== */
-/* 10 files: names and locks, one per owner, what is stale                  */
-/* ======================================================================== */
-
-/*
- * Is it a directory of this user's, or of that one's, in which others can't put
- * something else in the place of a file?  EPERM: it is not.
- */
-static bool
-is_safe(const struct stat *st, uid_t uid)
-{
-	errno = EPERM;
-	return S_ISDIR(st->st_mode) && (st->st_mode & 022) == 0 &&
-	    (st->st_uid == geteuid() || st->st_uid == uid);
-}
-
-/* A directory for the files of NAMEs, made if need be: is it of use? */
-static bool
-is_usable(const char *parent, const char *name, char dir[PATH_MAX])
-{
-	uid_t us = geteuid();
-	struct stat st;
-
-	snprintf(dir, PATH_MAX, "%s/%s", parent, name);
-	return parent[0] == '/' &&
-	    stat(parent, &st) == 0 &&	/* under sudo -E another's */
-	    (is_safe(&st, us) || strcmp(parent, "/tmp") == 0) &&
-	    (mkdir(dir, 0700) == 0 || errno == EEXIST) &&
-	    lstat(dir, &st) == 0 && is_safe(&st, us);
-}
-
-/* The first of use, so that a start with another environment finds it, too. */
-static bool
-find_directory(char dir[PATH_MAX])
-{
-	const char *run = getenv("XDG_RUNTIME_DIR");
-	char parent[32], name[32];
-
-	snprintf(parent, sizeof(parent), "/run/user/%jd", (intmax_t)geteuid());
-	snprintf(name, sizeof(name), "ownerwrap-%jd", (intmax_t)geteuid());
-	return is_usable(run == NULL ? "" : run, "ownerwrap", dir) ||
-	    is_usable(parent, "ownerwrap", dir) ||
-	    is_usable("/tmp", name, dir);
-}
-
-static noreturn void
-refuse_directory(const char *dir)
-{
-	if (errno != EPERM)
-		refuse(NOT_STARTED, "directory %s: %s", dir, strerror(errno));
-	refuse(NOT_STARTED, "%s: must be a directory of this user's or root's "
-	    "that nobody else can write to", dir);
-}
-
-/*
- * NAME to a file of our own directory, PATH to an absolute one, at most size -
- * 1 bytes: the supervisor works in /.
- */
-static void
-find_path(const char *value, const char *suffix, char *path, size_t size)
-{
-	char dir[PATH_MAX] = "";
-	bool name = strchr(value, '/') == NULL;
-	struct stat st;
-
-	if (name && !find_directory(dir))
-		refuse_directory(dir);
-	if (!name && value[0] != '/' && getcwd(dir, sizeof(dir)) == NULL)
-		refuse(NOT_STARTED, "%s: %s", value, strerror(errno));
-	value += strncmp(value, "./", 2) == 0 ? 2 : 0;
-	if ((size_t)snprintf(path, size, "%s%s%s%s", dir,
-	    dir[0] == '\0' ? "" : "/", value, name ? suffix : "") >= size)
-		refuse(NOT_STARTED, "%.256s: too long: %d bytes at most, with "
-		    "its directory", value, (int)size - 1);
-	snprintf(dir, sizeof(dir), "%.*s", path == strrchr(path, '/') ? 1 :
-	    (int)(strrchr(path, '/') - path), path);
-	if (!name && (stat(dir, &st) == -1 || !is_safe(&st, 0)))
-		refuse_directory(dir);
-}
-
-/* A lock on a file that was removed meanwhile is none. */
-static bool
-is_lock(int fd, const char *path)
-{
-	struct stat here, there;
-
-	return fstat(fd, &here) == 0 && lstat(path, &there) == 0 &&
-	    here.st_ino == there.st_ino && here.st_dev == there.st_dev;
-}
-
-/*
- * Open a file to be locked: no symlink is followed, nothing is truncated, and
- * no link to another file of this user is taken for it.  -1: there is none.
- */
-static int
-open_lock(const char *path, int create)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
-	    O_NOCTTY | create, 0600);
-	struct stat st;
-
-	if (fd == -1 && errno == ENOENT && create == 0)
-		return -1;
-	if (fd == -1 || fstat(fd, &st) == -1)
-		refuse(NOT_STARTED, "lock %s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1)
-		refuse(NOT_STARTED, "%s: is there, and no file of this user's "
-		    "alone", path);
-	return fd;
-}
-
-/* --- one server per owner ----------------------------------------------- */
-/*
- * The locks are on bytes, since the kernel tells who has one (fcntl(2),
- * F_GETLK).  A front has the first, its supervisor the second, and the newest
- * of those who wait the third.  Who has the first two may start: a front lets
- * go of the second for its supervisor, which has it before there is a server.
- */
-
-enum { FRONT_BYTE, SUPERVISOR_BYTE, NEWEST_BYTE };
-
-static bool
-lock_bytes(int type, int from, int n)
-{
-	struct flock l = { .l_type = (short)type, .l_whence = SEEK_SET,
-	    .l_start = from, .l_len = n };
-
-	if (fcntl(unique.fd, F_SETLK, &l) == 0)
-		return true;
-	if (errno != EAGAIN && errno != EACCES)
-		refuse(NOT_STARTED, "lock %s: %s", unique_path,
-		    strerror(errno));
-	return false;
-}
-
-/* 0: nobody. */
-static pid_t
-locker_of(int byte)
-{
-	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
-	    .l_start = byte, .l_len = 1 };
-
-	return fcntl(unique.fd, F_GETLK, &l) == -1 || l.l_type == F_UNLCK ? 0 :
-	    l.l_pid > 0 ? l.l_pid : -1;
-}
-
-/* Has the front that pid is, or that its parent is, begun after us? */
-static bool
-is_newer(pid_t pid, int byte)
-{
-	struct proc us, it;
-
-	if (proc_stat(self.pid, &us) == -1 || proc_stat(pid, &it) == -1 ||
-	    (byte == SUPERVISOR_BYTE && !step_up(&it)))
-		return false;
-	return it.ticks == us.ticks ? it.pid > us.pid : it.ticks > us.ticks;
-}
-
-static bool
-is_above_us(pid_t pid)
-{
-	struct proc p = { .ppid = getppid(), .ticks = UINT64_MAX };
-
-	while (p.ppid != pid && step_up(&p))
-		continue;
-	return p.ppid == pid;
-}
-
-/*
- * TERM to a supervisor alone is a request to stop (by the kernel's word it is
- * the one); one who waits ends by it.  Asked again, should it be lost among
- * others.
- */
-static void
-ask_older(int byte)
-{
-	pid_t pid = locker_of(byte);
-	char who[64];
-	int fd;
-
-	if (pid == 0 || (pid == unique.asked &&
-	    now_ms() - unique.asked_ms < ASK_AGAIN_MS))
-		return;
-	if (pid == -1)
-		refuse(NOT_STARTED, "%s: held by a process that is not visible "
-		    "from here", unique_path);
-	label_of(pid, who);	/* once told it may be gone */
-	if (is_above_us(pid))
-		refuse(NOT_STARTED, "%s: held by %s, below which this one was "
-		    "started", unique_path, who);
-	if (is_newer(pid, byte))
-		refuse(NOT_STARTED, "%s: %s is newer", unique_path, who);
-	fd = exit_open(pid);
-	if (locker_of(byte) == pid && signal_behind(fd, pid, SIGTERM) == 0) {
-		if (pid != unique.asked)
-			say(VERBOSE, "the older %s is asked to stop", who);
-		unique.asked = pid;
-		unique.asked_ms = now_ms();
-	}
-	if (fd != -1)
-		close(fd);
-}
-
-/* May we start?  The older one is stopped first. */
-static bool
-take_turn(void)
-{
-	if (unique.fd == -1)
-		unique.fd = survive(open_lock(unique_path, O_CREAT));
-	if (!unique.newest)
-		unique.newest = lock_bytes(F_WRLCK, NEWEST_BYTE, 1);
-	if (!unique.newest || !lock_bytes(F_WRLCK, FRONT_BYTE, 2)) {
-		ask_older(unique.newest ? SUPERVISOR_BYTE : NEWEST_BYTE);
-		return false;
-	}
-	if (is_lock(unique.fd, unique_path))
-		return lock_bytes(F_UNLCK, SUPERVISOR_BYTE, 2);
-	close(unique.fd);
-	unique.fd = -1;
-	return unique.newest = false;
-}
-
-/* Another set of owners is another; of a chain only the topmost counts. */
-static uint64_t
-hash_owners(void)
-{
-	uint64_t sum = 0;	/* in whatever order they were named */
-
-	for (int i = has_parent() ? n_owners - 1 : 0; i < n_owners; i++) {
-		uint64_t id[4] = { (uint64_t)owners[i].pid, owners[i].ticks };
-		char file[32];
-		uint64_t hash = 0;
-		struct stat st;
-
-		if (owners[i].kind->by_fd && fstat(owners[i].fd, &st) == 0) {
-			snprintf(file, sizeof(file), "fdinfo/%d", owners[i].fd);
-			/* pidfd_open(2): whose it is */
-			id[0] = proc_number(self.pid, file, "\nPid:", 10);
-			id[2] = (uint64_t)st.st_dev;
-			id[3] = (uint64_t)st.st_ino;
-		}
-		for (size_t k = 0; k < COUNT(id); k++)	/* as in set_ends() */
-			hash = (hash ^ hash >> 32 ^ id[k]) *
-			    UINT64_C(0x9e3779b97f4a7c15);
-		sum += hash;
-	}
-	return sum;
-}
-
-/* --- what is stale ------------------------------------------------------ */
-
-static const char pid_mark[] = "{pid}";
-
-static bool
-is_pattern(const char *pattern)
-{
-	const char *mark = strstr(pattern, pid_mark);
-
-	return mark != NULL && mark >= base_name(pattern) &&
-	    strstr(mark + 1, pid_mark) == NULL;
-}
-
-/* The number that stands in name for the mark of pattern, or 0. */
-static pid_t
-pid_in_name(const char *name, const char *pattern)
-{
-	size_t before = (size_t)(strstr(pattern, pid_mark) - pattern);
-	const char *after = pattern + before + sizeof(pid_mark) - 1;
-	size_t digits;
-	uint64_t pid;
-
-	if (strncmp(name, pattern, before) != 0)
-		return 0;
-	name += before;
-	digits = strspn(name, "0123456789");
-	return name[0] != '0' && strcmp(name + digits, after) == 0 &&
-	    parse_number(name, digits, 2, INT_MAX, &pid) ? (pid_t)pid : 0;
-}
-
-/* Anything but "there is no such process", as of a thread, is alive. */
-static bool
-is_stale(int dir, const char *name, pid_t pid)
-{
-	struct stat st;
-
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	    ((kill(pid, 0) == -1 && errno == ESRCH) ||
-	    proc_leader(pid) != pid);
-}
-
-static void
-sweep_one(const char *pattern)
-{
-	const char *base = base_name(pattern);
-	char *path = base == pattern ? strdup(".") :
-	    strndup(pattern, (size_t)(base - pattern));
-	DIR *dir = path == NULL ? NULL : opendir(path);
-	struct dirent *e;
-	int n = 0;
-
-	if (dir == NULL && errno != ENOENT)
-		say(DEFAULT, "--sweep %s: %s", pattern, strerror(errno));
-	free(path);
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		pid_t pid = pid_in_name(e->d_name, base);
-
-		if (pid == 0 || !is_stale(dirfd(dir), e->d_name, pid) ||
-		    unlinkat(dirfd(dir), e->d_name, 0) == -1)
-			continue;
-		say(VERBOSE, "swept %s of %d, which is gone", e->d_name,
-		    (int)pid);
-		n++;
-	}
-	if (n > 0)
-		say(DEFAULT, "swept %d file%s: %s", n, n > 1 ? "s" : "",
-		    pattern);
-	if (dir != NULL)
-		closedir(dir);
-}
-
-/* --- who is left over --------------------------------------------------- */
-
-static bool
-is_manager(const struct proc *p)
-{
-	return is_listed("systemd dinit launchd runsvdir s6-svscan "
-	    "openrc-user", p->name, strlen(p->name), "");
-}
-
-/* Does an ownerwrap look after p?  It, or one above it, is one or has one. */
-static bool
-is_wrapped(const struct list *t, const struct proc *p)
-{
-	const struct proc *us = find(t, self.role == SUPERVISOR ? self.front :
-	    self.pid);
-	struct proc up = *p;
-
-	if (us != NULL && strcmp(p->name, us->name) == 0)
-		return true;	/* a front that holds a shared server */
-	for (size_t i = 0; i < t->n; i++)
-		if (row(t, i)->ppid == p->pid && is_supervisor(row(t, i)))
-			return true;
-	while (!is_supervisor(&up))
-		if (!step_up(&up))
-			return false;
-	return true;
-}
-
-static bool
-has_named_ancestor(struct proc p)
-{
-	while (step_up(&p))
-		for (int i = 0; i < n_names; i++)
-			if (is_called(&p, owner_names[i]))
-				return true;
-	return false;
-}
-
-/*
- * Whose parent has died was given to process 1, or to a manager of the user's
- * session.  So is what that started itself: a service, which leads a session.
- */
-static bool
-is_orphan(const struct list *t, const struct proc *p, char *args, size_t size)
-{
-	const struct proc *parent = find(t, p->ppid);
-	ssize_t n = proc_args(p->pid, args, size);
-	struct stat st;
-	char path[64];
-
-	for (ssize_t i = 0; i + 1 < n; i++)
-		if (args[i] == '\0')
-			args[i] = ' ';
-	if (n <= 0 || p->state == 'Z' ||
-	    stat(proc_path(p->pid, "", path), &st) == -1 ||
-	    (geteuid() != 0 && st.st_uid != geteuid()) ||
-	    regexec(&opt->orphans, args, 0, NULL, 0) != 0)
-		return false;
-	if (p->pid == self.pid || is_above_us(p->pid) || is_wrapped(t, p) ||
-	    (p->sid == p->pid && proc_is_service(p->pid)))
-		return false;
-	return n_names > 0 ? !has_named_ancestor(*p) :
-	    p->ppid == 1 || (parent != NULL && is_manager(parent));
-}
-
-/* How many there are, each a message or a line of a list; -1: nobody knows. */
-static int
-find_orphans(bool list)
-{
-	static struct list t;
-	char args[ARGS_SIZE], up[32];
-	int n = 0;
-
-	if (proc_list(&t) == -1 || t.n == 0)
-		return -1;
-	qsort(t.at, t.n, sizeof(struct proc), by_pid);
-	for (size_t i = 0; i < t.n; i++) {
-		const struct proc *p = row(&t, i);
-
-		if (!is_orphan(&t, p, args, sizeof(args)))
-			continue;
-		make_harmless(args, (int)strlen(args));
-		age(proc_age_ms(p->ticks), up);
-		if (list && n == 0)
-			printf("    PID    PPID     AGE COMMAND\n");
-		n++;
-		if (list)
-			printf("%7d %7d %7s %s\n", (int)p->pid, (int)p->ppid,
-			    up + strlen("up "), args);
-		else
-			say(DEFAULT, "looks orphaned: %d %.200s, %s; if sure: "
-			    "kill %d", (int)p->pid, args, up, (int)p->pid);
-	}
-	return n;
-}
-
-/* --orphans without a command; the statuses are those of grep. */
-static int
-list_orphans(void)
-{
-	int n = find_orphans(true);
-
-	if (n == -1 || fflush(stdout) == EOF)
-		refuse(NOT_STARTED, "--orphans: %s", strerror(errno));
-	return n == 0;
-}
-
-/* ======================================================================== */
 /* 11 phases                                                                */
 /* ======================================================================== */
 
@@ -2325,7 +1371,7 @@ say_reason(enum reason reason)
 	plan(0, what);
 	if (reason == REPLACED)
 		say(DEFAULT, "a newer start, %s, takes its place; %s",
-		    label_of(locker_of(NEWEST_BYTE), newer), what);
+		    label_of(newest_waiter(), newer), what);
 	else if (reasons[reason].why != NULL)
 		say(reasons[reason].level, "%s; %s", reasons[reason].why, what);
 	if (opt->scope != SCOPE_PROCESS && !proc_listed() && !self.own_group)
@@ -2474,12 +1520,7 @@ leave_front(void)
 	self.front_is = AWAY;
 	end_witness();
 	tell_peer(NOTE_LEAVE, self.status);
-	if (has_parent()) {	/* of a chain the topmost */
-		for (int i = 0; i < n_owners - 1; i++)
-			close(owners[i].fd);
-		owners[0] = owners[n_owners - 1];
-		n_owners = 1;
-		owners[0].kind = &by_number;
+	if (stay_with_topmost()) {
 		list_owners(list, sizeof(list), OWNERS_BRIEF);
 		set_title(list);
 	}
@@ -2574,11 +1615,7 @@ on_look(void)
 static void
 on_owners(void)
 {
-	for (int i = 0; i < n_owners; i++) {
-		owners[i].gone = owner_gone(&owners[i]);
-		if (owners[i].gone && owners[i].gone_ms == 0)
-			owners[i].gone_ms = now_ms();
-	}
+	ask_owners();
 	if (share.listen_fd != -1)
 		drop_holds();
 	if (self.role == HOLDER) {
@@ -2721,9 +1758,8 @@ is_of_tree(pid_t pid)
 
 	if (pid == 0)
 		return false;
-	for (int i = 0; i < n_owners; i++)
-		if (owners[i].pid == pid)
-			return false;
+	if (is_owner(pid))
+		return false;
 	do
 		if (p.ppid == server.pid || p.ppid == self.pid)
 			return true;	/* ourselves: our EPIPE, our CONT */
@@ -2813,7 +1849,7 @@ needs_cont(void)
 static int
 pass(const struct note *n)
 {
-	return n->code == SI_QUEUE && is_parent() && may_signal(server.pid) ?
+	return n->code == SI_QUEUE && is_parent() && !server.ended ?
 	    queue_signal(server.pid, n->signo, n->value) :
 	    signal_server(n->signo);
 }
@@ -3002,9 +2038,11 @@ on_witness(void)
 static void
 on_own(const struct note *n)
 {
+	pid_t newest = newest_waiter();
+
 	if (!is_ending(n->signo) || is_of_tree(n->pid))
 		return;
-	if (unique.fd != -1 && n->pid == locker_of(NEWEST_BYTE))
+	if (newest != 0 && n->pid == newest)
 		begin(REPLACED);
 	else if (keep(&own, n))
 		ask_later();
@@ -3057,6 +2095,10 @@ on_alone(void)
 static void
 set_keeper(pid_t pid)
 {
+	if (pid != 0)
+		group_made(pid);
+	else
+		group_gone(keeper.pid);
 	keeper.pid = pid;
 	will->keeper = pid;
 }
@@ -3267,17 +2309,11 @@ static void
 say_started(void)
 {
 	char list[LINE_SIZE / 2], every[32];
-	const char *by = "poll";	/* the kernel tells of descriptors */
-	bool polled = opt->poll;
+	const char *by = watched_by();
 
 	if (!opt->verbose && opt->log_fd == -1)
 		return;
 	name_owners();
-	for (int i = 0; i < n_owners; i++) {
-		polled |= owners[i].fd == -1;
-		if (!owners[i].kind->by_fd)
-			by = exit_kind;
-	}
 	if (opt->share != NULL)
 		say(VERBOSE, "server %d started; shared as %s",
 		    (int)server.pid, share.path);
@@ -3287,8 +2323,8 @@ say_started(void)
 	else
 		say(VERBOSE, "server %d started; owner %s, %s %s",
 		    (int)server.pid, list,
-		    polled ? "polled every" : "watched by",
-		    polled ? seconds(opt->interval_ms, every) : by);
+		    by == NULL ? "polled every" : "watched by",
+		    by == NULL ? seconds(opt->interval_ms, every) : by);
 }
 
 static void
@@ -3302,10 +2338,11 @@ on_started(void)
 		leave_stderr();
 	}
 	say_started();
-	for (int i = 0; i < n_owners && opt->share != NULL; i++)
-		greet(&owners[i]);	/* those who have come already */
+	for (struct owner *o = NULL; opt->share != NULL &&
+	    (o = next_owner(o)) != NULL; )
+		greet(o);	/* those who have come already */
 	if (opt->find_orphans)		/* the title overwrites names */
-		find_orphans(false);
+		find_orphans(self.front, false);
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_BRIEF);
 	set_title(list);
@@ -3602,7 +2639,10 @@ stand_in(void)
 	close(self.peer);
 	self.peer = -1;
 	server.pid = will->server;
-	keeper.pid = will->keeper;
+	if (self.own_group)
+		group_made(server.pid);
+	if (will->keeper != 0)
+		set_keeper(will->keeper);
 	self.reason = will->reason;
 	if (server.pid == 0)
 		refuse(NOT_STARTED, "the supervisor was killed before the "
@@ -3670,7 +2710,7 @@ supervisor_note(const struct note *n)
 		on_answer();
 		break;
 	case NOTE_ORPHAN:
-		owners[0].gone = true;
+		lose_parent();
 		on_owners();
 		break;
 	default:	/* not for this side */
@@ -3871,7 +2911,7 @@ static void
 accept_holds(void)
 {
 	accept_all();
-	if (self.phase == GRACE && n_owners > 0)
+	if (self.phase == GRACE && next_owner(NULL) != NULL)
 		enter(server.ended ? LEFT : RUNNING);
 }
 
@@ -3879,12 +2919,13 @@ accept_holds(void)
 static void
 drop_holds(void)
 {
-	for (int i = n_owners - 1; i >= 0; i--)
-		if (owners[i].gone) {
-			say(VERBOSE, "%d let go", (int)owners[i].pid);
-			close(owners[i].fd);
-			owners[i] = owners[--n_owners];
-		}
+	for (struct owner *o = next_owner(NULL); o != NULL; )
+		if (o->gone) {
+			say(VERBOSE, "%d let go", (int)o->pid);
+			close(o->fd);
+			o = drop_owner(o);
+		} else
+			o = next_owner(o);
 	if (due(T_TRY) != FOREVER)	/* descriptors are free again */
 		set_timer(T_TRY, 0);
 }
@@ -3918,9 +2959,8 @@ end_share(void)
 	snprintf(line, sizeof(line), share.error != 0 ? "failed %d\n" :
 	    status >= BY_SIGNAL ? "signal %d\n" : "exit %d\n",
 	    share.error != 0 ? share.error : status & ~BY_SIGNAL);
-	for (int i = 0; i < n_owners; i++)
-		send(owners[i].fd, line, strlen(line),
-		    MSG_DONTWAIT | no_sigpipe);
+	for (struct owner *o = NULL; (o = next_owner(o)) != NULL; )
+		send(o->fd, line, strlen(line), MSG_DONTWAIT | no_sigpipe);
 }
 
 /*
@@ -3934,10 +2974,8 @@ release_files(void)
 
 	if (share.lock_fd != -1 && starts)
 		unlink_share();
-	if (unique.fd != -1 && self.role != HOLDER &&
-	    (self.role != FRONT || starts) &&	/* the supervisor's to do */
-	    is_lock(unique.fd, unique_path) && locker_of(NEWEST_BYTE) == 0)
-		unlink(unique_path);
+	if (self.role != HOLDER && (self.role != FRONT || starts))
+		release_unique();	/* the supervisor's to do */
 }
 
 /* In the pair: nothing of the starter's but directory, environment, limits. */
@@ -3947,10 +2985,9 @@ become_pair(int pair[2])
 	self.role = FRONT;
 	self.pid = getpid();
 	self.sid = self.group = setsid();
-	n_owners = 0;
+	forget_owners();
 	stop_timers();
 	join_command(share.command, sizeof(share.command));
-	any_counts = false;
 	share.hold = -1;
 	self.tty = self.tty_saved = false;
 	self.own_group = !proc_listed() && opt->scope != SCOPE_PROCESS;
@@ -4300,31 +3337,6 @@ on_server_fd(short revents)
 	}
 }
 
-/*
- * Does the kernel tell when o goes?  Not while the server still reads FD 0,
- * whose hang-up would end each poll() at once.
- */
-static bool
-is_notified(const struct owner *o)
-{
-	return o->fd != -1 && o->unread_ms == 0 &&
-	    (!o->kind->by_fd || !opt->poll);
-}
-
-/* Who must be looked at: no exit descriptor, and not gone for good. */
-static bool
-has_polled_owner(void)
-{
-	if (self.role == FRONT)
-		return !proc_listed() && has_parent() && !owners[0].gone &&
-		    owners[0].fd == -1 && (opt->poll || exit_inherited);
-	for (int i = 0; i < n_owners; i++)
-		if (!is_notified(&owners[i]) && !owners[i].gone &&
-		    (proc_listed() || owners[i].kind != &by_parent))
-			return true;
-	return false;
-}
-
 /* T_TICK */
 static void
 on_tick(void)
@@ -4332,10 +3344,8 @@ on_tick(void)
 	set_timer(T_TICK, FOREVER);
 	if (self.role != FRONT)
 		on_owners();
-	else if (parent_changed(&owners[0])) {
-		owners[0].gone = true;		/* said once */
+	else if (parent_has_changed())
 		tell_peer(NOTE_ORPHAN, 0);
-	}
 }
 
 static void (*const on_timer[TIMERS])(void) = {
@@ -4352,7 +3362,8 @@ next_timeout(void)
 
 	if (self.child)
 		return 0;
-	if (due(T_TICK) == FOREVER && !in_ladder() && has_polled_owner())
+	if (due(T_TICK) == FOREVER && !in_ladder() &&
+	    (self.role == FRONT ? is_parent_polled() : is_one_polled()))
 		set_timer(T_TICK, opt->interval_ms -	/* all at once */
 		    now_ms() % opt->interval_ms);
 	for (enum timer i = 0; i < TIMERS; i++)
@@ -4365,7 +3376,7 @@ next_timeout(void)
 
 /* Behind the first four: the door of a shared server, then the owners. */
 static int
-poll_owners(void)
+watch_owners(struct pollfd *polls)
 {
 	int n = 4;
 
@@ -4374,14 +3385,7 @@ poll_owners(void)
 	if (share.listen_fd != -1 && due(T_TRY) == FOREVER)
 		polls[n++] = (struct pollfd){ .fd = share.listen_fd,
 		    .events = POLLIN };
-	for (int i = 0; i < n_owners; i++) {
-		struct owner *o = &owners[i];
-
-		if (!o->gone && o->fd != -1 && is_notified(o))
-			polls[n++] = (struct pollfd){ .fd = o->fd,
-			    .events = o->events };
-	}
-	return n;
+	return n + poll_owners(polls + n);
 }
 
 static void
@@ -4389,7 +3393,8 @@ loop(void)
 {
 	while (self.phase != OVER) {
 		bool fired = false;
-		int n = poll_owners();
+		struct pollfd *polls = room_to_poll();
+		int n = watch_owners(polls);
 
 		polls[0] = (struct pollfd){ .fd = signals_fd(),
 		    .events = POLLIN };
@@ -4573,14 +3578,8 @@ set_owner_name(const struct option *o, const char *value)
 	struct proc p;
 
 	(void)o;
-	for (int i = 0; i < n_names; i++)
-		if (strcmp(owner_names[i], value) == 0)
-			return true;
-	if (value[0] == '\0' || n_names == OWNERS_MAX ||
-	    proc_stat(self.pid, &p) == -1)
-		return false;
-	owner_names[n_names++] = value;
-	return true;
+	return value[0] != '\0' && proc_stat(self.pid, &p) == 0 &&
+	    owner_name_add(value);
 }
 
 static bool
@@ -5005,15 +4004,17 @@ check_owners(void)
 {
 	char who[64], why[128];
 
-	for (int i = 0; i < n_owners; i++) {
-		pid_t pid = owners[i].pid, leader = proc_leader(pid);
+	for (struct owner *o = next_owner(NULL); o != NULL; ) {
+		pid_t leader = proc_leader(o->pid);
 
-		if (owners[i].kind->by_fd || leader == pid)
+		if (o->kind->by_fd || leader == o->pid) {
+			o = next_owner(o);
 			continue;
-		snprintf(why, sizeof(why), "%d is a thread of %s", (int)pid,
+		}
+		snprintf(why, sizeof(why), "%d is a thread of %s", (int)o->pid,
 		    label_of(leader, who));
 		turn_off("owner-pid", why);
-		owners[i--] = owners[--n_owners];
+		o = drop_owner(o);
 	}
 }
 
@@ -5124,53 +4125,6 @@ look_around(void)
 	    opt->scope != SCOPE_PROCESS;
 }
 
-/* By pid, then by name; a descriptor is one since its option was read. */
-static void
-open_named_owners(void)
-{
-	char names[LINE_SIZE / 4] = "", who[64];
-
-	for (int i = 0; i < n_owners; i++)
-		if (!owners[i].kind->by_fd)
-			owner_open(&owners[i]);
-		else
-			owners[i].gone = owner_gone(&owners[i]);
-	for (int i = 0; i < n_names; i++)
-		if (!own_by_name(owner_names[i])) {
-			say(VERBOSE, "no ancestor is called %s: skipped",
-			    owner_names[i]);
-			add_word(names, sizeof(names), " or ",
-			    owner_names[i]);
-		}
-	if (n_owners == 0)
-		refuse(NO_OWNER, "no ancestor is called %s: not started (the "
-		    "parent is %s)", names, label_of(getppid(), who));
-}
-
-static void
-open_owners(void)
-{
-	char list[LINE_SIZE / 2];
-	bool by_pid = false;
-
-	any_counts = opt->any;
-	if (n_owners > 0 || n_names > 0)
-		open_named_owners();
-	else if (getppid() == 0)
-		say(self.pid == 1 ? VERBOSE : DEFAULT, "the parent is not "
-		    "visible from here (another pid namespace): "
-		    "the server runs unwatched (--owner-fd 0 can watch)");
-	else
-		default_owner();
-	if (!orphaned())
-		return;
-	list_owners(list, sizeof(list), OWNERS_GONE);
-	for (int i = 0; i < n_owners; i++)
-		by_pid |= owners[i].gone && !owners[i].kind->by_fd;
-	refuse(NO_OWNER, "owner %s is not there: not started%s", list, by_pid ?
-	    " (ended, or in another pid namespace: --owner-fd)" : "");
-}
-
 /*
  * For the peer, for signals, and for the errno of the exec.  Before the owners'
  * descriptors, which can be done without.
@@ -5185,24 +4139,10 @@ open_channels(int pair[2])
 	survive(pair[1]);
 }
 
-/* kqueue: descriptors are opened here, so the owners are asked once more. */
-static void
-rearm_owners(void)
-{
-	for (int i = 0; !exit_inherited && !opt->poll && i < n_owners; i++) {
-		if (owners[i].kind->by_fd)
-			continue;
-		owners[i].fd = survive(exit_open(owners[i].pid));
-		owners[i].gone |= gone_by_number(&owners[i]);
-	}
-}
-
 /* Where the files are that keep other servers away. */
 static void
 find_files(void)
 {
-	char lock[32];
-
 	atexit(release_files);
 	if (opt->share != NULL) {
 		find_path(opt->share, ".sock", share.path, sizeof(share.lock) -
@@ -5210,11 +4150,8 @@ find_files(void)
 		snprintf(share.lock, sizeof(share.lock), "%s.lock", share.path);
 		share.address.sun_family = AF_UNIX;
 	}
-	if (opt->unique == NULL)
-		return;
-	snprintf(lock, sizeof(lock), ".%016jx.lock",
-	    (uintmax_t)hash_owners());
-	find_path(opt->unique, lock, unique_path, sizeof(unique_path));
+	if (opt->unique != NULL)
+		find_unique();
 }
 
 /*
@@ -5296,7 +4233,7 @@ bear_witness(int fd)
 	self.pid = getpid();
 	self.peer = fd;
 	self.adopts = false;
-	n_owners = 0;
+	forget_owners();
 	name_process("ow-witness");
 	survive_none();
 	survive(fd);
@@ -5366,6 +4303,8 @@ start_server(int errno_fd)
 	}
 	if (server.pid == 0)
 		become_server(errno_fd, self.pid);
+	if (self.own_group)
+		group_made(server.pid);
 	close(errno_fd);
 	if (own_signals() == -1) {
 		say(REFUSED, "no descriptors: %s", strerror(errno));
@@ -5385,7 +4324,7 @@ supervise(void)
 	self.phase = STARTING;
 	self.pid = self.supervisor = getpid();
 	self.adopts = opt->scope != SCOPE_PROCESS && adopt_orphans() == 0;
-	if (unique.fd != -1 && !lock_bytes(F_WRLCK, SUPERVISOR_BYTE, 1))
+	if (!keep_turn())
 		exit(NOT_STARTED);	/* the front is gone, and another's */
 	rearm_owners();
 	if (opt->share == NULL)	/* a pair has no host's group */
@@ -5425,8 +4364,7 @@ start_supervisor(int pair[2])
 	if (self.supervisor == 0)
 		supervise();
 	self.phase = RUNNING;
-	for (int i = 0; i < n_owners; i++)
-		close(owners[i].fd);	/* the supervisor's */
+	close_owners();		/* the supervisor's */
 	close(share.listen_fd);
 	share.listen_fd = -1;
 	drop_inherited();

@@ -108,6 +108,16 @@ struct proc {			/* one row of the process table */
 };
 
 int proc_stat(pid_t pid, struct proc *p);
+bool is_dead(const struct proc *p);
+bool is_supervisor(const struct proc *p);	/* of an ownerwrap */
+
+/*
+ * From p to its parent; false: there is none to be seen.  A parent is never
+ * younger than its child: a number that is was recycled, the chain is broken.
+ */
+bool step_up(struct proc *p);
+bool is_above_us(pid_t pid);
+
 ssize_t proc_args(pid_t pid, char *buf, size_t size);	/* NULs in between */
 int64_t proc_age_ms(uint64_t ticks);
 
@@ -146,6 +156,11 @@ int proc_add_all_children(struct list *t, const struct proc *p);
 
 /* A row for pid; none if it has gone meanwhile. */
 int proc_add(struct list *t, pid_t pid);
+
+/* In a table: the i-th row; by pid, of a sorted one, or NULL. */
+struct proc *row(const struct list *t, size_t i);
+struct proc *find(const struct list *t, pid_t pid);
+void sort_rows(struct list *t);
 
 /* --- sockets --- */
 

@@ -206,3 +206,63 @@ proc_add_all_children(struct list *t, const struct proc *p)
 	closedir(dir);
 	return 0;
 }
+
+bool
+is_dead(const struct proc *p)
+{
+	return (p->state == 'Z' || p->state == 'X') && p->threads <= 1;
+}
+
+bool
+is_supervisor(const struct proc *p)
+{
+	return strcmp(p->name, "ow-supervisor") == 0;
+}
+
+bool
+step_up(struct proc *p)
+{
+	uint64_t youngest = p->ticks;
+
+	return p->ppid != 0 && proc_stat(p->ppid, p) == 0 &&
+	    p->ticks <= youngest;
+}
+
+static int
+by_pid(const void *a, const void *b)
+{
+	const struct proc *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+struct proc *
+row(const struct list *t, size_t i)
+{
+	return (struct proc *)t->at + i;
+}
+
+struct proc *
+find(const struct list *t, pid_t pid)
+{
+	struct proc key = { .pid = pid };
+
+	return t->n == 0 ? NULL :
+	    bsearch(&key, t->at, t->n, sizeof(key), by_pid);
+}
+
+void
+sort_rows(struct list *t)
+{
+	qsort(t->at, t->n, sizeof(struct proc), by_pid);
+}
+
+bool
+is_above_us(pid_t pid)
+{
+	struct proc p = { .ppid = getppid(), .ticks = UINT64_MAX };
+
+	while (p.ppid != pid && step_up(&p))
+		continue;
+	return p.ppid == pid;
+}

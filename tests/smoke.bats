@@ -175,12 +175,12 @@ refute_line() {
 
 @test "harness: an owner whose main thread ends lives as long as asked" {
 	begin=$(now_ms)
-	start owner -m 400
+	start owner -m 2000
 	until_true "[[ \$(ps -o stat= -p $PID) == Z* ]]"
 	assert_alive "$PID"
 	finish "$PID"
 	expect_status 0
-	[ $(($(now_ms) - begin)) -ge 400 ]
+	[ $(($(now_ms) - begin)) -ge 2000 ]
 }
 
 @test "harness: pty types, reads, interrupts and reports the end" {

@@ -1,0 +1,22 @@
+/*
+ * record: every signal of ours
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include "values.h"
+
+/*
+ * By number.  A group only if it is one we made; never everybody, ourselves,
+ * the host's group: EINVAL.
+ */
+int send_signal(pid_t pid, int signo);
+
+/* Those that may be signalled, by -group. */
+void group_made(pid_t group);
+void group_gone(pid_t group);
+
+/* By its exit descriptor, if that is one. */
+int signal_behind(int fd, pid_t pid, int signo);
+
+#endif
