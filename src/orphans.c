@@ -72,7 +72,8 @@ is_orphan(const struct list *t, pid_t front, const struct proc *p, char *args,
 	    regexec(&opt->orphans, args, 0, NULL, 0) != 0)
 		return false;
 	if (p->pid == getpid() || is_above_us(p->pid) ||
-	    is_wrapped(t, front, p) || (p->sid == p->pid && proc_is_service(p->pid)))
+	    is_wrapped(t, front, p) ||
+	    (p->sid == p->pid && proc_is_service(p->pid)))
 		return false;
 	return has_owner_name(NULL) ? !has_named_ancestor(*p) :
 	    p->ppid == 1 || (parent != NULL && is_manager(parent));

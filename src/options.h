@@ -1,0 +1,14 @@
+/*
+ * options: command line and environment
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "values.h"
+
+/* All of it into opt; what is malformed is refused, or said and left out. */
+void parse(char **argv);
+
+bool has_keepers(void);
+
+#endif
