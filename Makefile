@@ -104,12 +104,26 @@ fixtures:
 		mv -f "$$out.$$$$" "$$out" || exit 1; \
 	done
 
+# Each with the room of its name; with the sanitizers, where make check is.
+units:
+	@dir=.build/unit; flags=; [ -z "$$OWNERWRAP_SANITIZED" ] || \
+		{ dir=.build/unit-asan; flags='$(ASAN)'; }; mkdir -p $$dir; \
+	for src in tests/unit/*.c; do \
+		name=$$(basename "$$src" .c); out=$$dir/$$name; \
+		if [ ! -e "$$src" ] || { [ -f "$$out" ] && [ -z "$$(find \
+			tests/unit src -name '*.[ch]' -newer "$$out")" ]; }; \
+		then continue; fi; \
+		rooms=$$(ls -d src/values.c "src/$$name.c" | sort -u) && \
+		$(CC) $(FIXTURE) $$flags -Isrc -o "$$out.$$$$" "$$src" $$rooms && \
+		mv -f "$$out.$$$$" "$$out" || exit 1; \
+	done
+
 # bats runs tests in parallel only with GNU parallel. They wait more than they
 # compute, hence three for each processor; real hosts compute. Where there are
 # enough files, each is run by itself, the largest first, since the tests of one
 # wait for each other with sleep 1.
 PER = 3
-check: bats-here fixtures .build/ownerwrap-posix
+check: bats-here fixtures units .build/ownerwrap-posix
 	@[ -n "$$OWNERWRAP_BIN" ] || $(MAKE) ownerwrap
 	@jobs=; n=1; set -- $(TESTS); \
 	[ ! -d "$$*" ] || set -- $$(ls -S "$$*"/*.bats); \
@@ -197,9 +211,9 @@ lint-cc:
 		for body in LINUX POSIX; do (set -x; \
 			$$cc $(STRICT) -O2 -DOWNERWRAP_PLATFORM_$$body \
 			-o .build/lint $(SRC)) || exit 1; done; \
-		for src in tests/fixtures/*.c tests/bench/*.c; do (set -x; \
-			$$cc $(FIXTURE) -Werror -c -o /dev/null "$$src") \
-			|| exit 1; done; done
+		for src in tests/fixtures/*.c tests/bench/*.c tests/unit/*.c; \
+		do (set -x; $$cc $(FIXTURE) -Werror -Isrc -c -o /dev/null \
+			"$$src") || exit 1; done; done
 
 lint-cppcheck:
 	@$(WHERE); where cppcheck || exit 0; set -x; \
@@ -268,6 +282,6 @@ uninstall:
 clean:
 	rm -rf ownerwrap ownerwrap-static .build
 
-.PHONY: all static fixtures bats-here check check-hosts sanitize stress bench compare demo \
+.PHONY: all static fixtures units bats-here check check-hosts sanitize stress bench compare demo \
 	lint lint-style lint-floors lint-cc lint-cppcheck lint-tidy lint-shell lint-man \
 	macos install uninstall clean
