@@ -16,6 +16,10 @@ unit() {
 	unit values
 }
 
+@test "unit: guise: what a command line says of a process" {
+	unit guise
+}
+
 @test "unit: each program of tests/unit is run here" {
 	local src
 	for src in "$ROOT"/tests/unit/*.c; do
