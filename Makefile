@@ -19,8 +19,8 @@
 #		COUNT=				runs of the first row
 #		ROWS='start memory ...'		only these rows
 #	make compare		what it and others leave behind, as a table
-#	make lint		how the source is set, compilers at their strictest,
-#				and the linters
+#	make lint		how the source is set, which room calls which,
+#				compilers at their strictest, and the linters
 #	make macos		compiles for macOS; fetches a compiler with npm
 #	make install, make uninstall	PREFIX, BINDIR, MANDIR, DESTDIR; for the
 #				completions BASHCOMPDIR, ZSHCOMPDIR, FISHCOMPDIR
@@ -43,6 +43,14 @@ COUNT ?= 2000
 # The program: ownerwrap.c tells the story, src/ has the rooms.
 SRC != LC_ALL=C sh -c 'echo ownerwrap.c src/*.c'
 HEADERS != echo src/*.h
+
+# The rooms, from the lowest to the top. Each calls only those before it; the
+# bodies of the platform, with + in between, all of each other's.
+FLOORS = opt values \
+	os+proc+linux+linux_sockets+posix+kqueue+no_exit+darwin+no_proc \
+	say timer guise owner record files sweep channel tree find_owner start \
+	stops witness sockets orphans unique share attach loop ladder keep \
+	options ownerwrap
 
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
 # Small: few pages, and few segments, are what a start and a fork cost.
@@ -96,12 +104,26 @@ fixtures:
 		mv -f "$$out.$$$$" "$$out" || exit 1; \
 	done
 
+# Each with the room of its name; with the sanitizers, where make check is.
+units:
+	@dir=.build/unit; flags=; [ -z "$$OWNERWRAP_SANITIZED" ] || \
+		{ dir=.build/unit-asan; flags='$(ASAN)'; }; mkdir -p $$dir; \
+	for src in tests/unit/*.c; do \
+		name=$$(basename "$$src" .c); out=$$dir/$$name; \
+		if [ ! -e "$$src" ] || { [ -f "$$out" ] && [ -z "$$(find \
+			tests/unit src -name '*.[ch]' -newer "$$out")" ]; }; \
+		then continue; fi; \
+		rooms=$$(ls -d src/values.c "src/$$name.c" | sort -u) && \
+		$(CC) $(FIXTURE) $$flags -Isrc -o "$$out.$$$$" "$$src" $$rooms && \
+		mv -f "$$out.$$$$" "$$out" || exit 1; \
+	done
+
 # bats runs tests in parallel only with GNU parallel. They wait more than they
 # compute, hence three for each processor; real hosts compute. Where there are
 # enough files, each is run by itself, the largest first, since the tests of one
 # wait for each other with sleep 1.
 PER = 3
-check: bats-here fixtures .build/ownerwrap-posix
+check: bats-here fixtures units .build/ownerwrap-posix
 	@[ -n "$$OWNERWRAP_BIN" ] || $(MAKE) ownerwrap
 	@jobs=; n=1; set -- $(TESTS); \
 	[ ! -d "$$*" ] || set -- $$(ls -S "$$*"/*.bats); \
@@ -167,19 +189,31 @@ WHERE = where() { command -v "$$1" >/dev/null 2>&1 && return; \
 	echo "$$1 is not installed: left out"; \
 	[ -z "$$OWNERWRAP_STRICT" ] || exit 1; return 1; }
 
-lint: lint-style lint-cc lint-cppcheck lint-tidy lint-shell lint-man
+lint: lint-style lint-floors lint-cc lint-cppcheck lint-tidy lint-shell lint-man
 
 lint-style:
 	LC_ALL=C $(AWK) -f tests/style.awk $(SRC) $(HEADERS)
+
+# Not as PIE: there a table of pointers that is const is in a writable section.
+lint-floors:
+	@rm -rf .build/floors; set --; for body in LINUX POSIX; do \
+		mkdir -p .build/floors/$$body/src; for src in $(SRC); do \
+			out=.build/floors/$$body/$${src%.c}.o; \
+			$(CC) $(CPPFLAGS) -fno-pie -DOWNERWRAP_PLATFORM_$$body \
+				-c -o "$$out" "$$src" || exit 1; \
+			set -- "$$@" "$$out"; done; done; \
+	nm -A -g -P "$$@" >.build/floors/symbols && cd .build/floors && \
+	$(AWK) -v floors='$(FLOORS)' -v sources='$(SRC)' \
+		-f ../../tests/floors.awk symbols symbols
 
 lint-cc:
 	@mkdir -p .build; $(WHERE); for cc in gcc clang; do where $$cc || continue; \
 		for body in LINUX POSIX; do (set -x; \
 			$$cc $(STRICT) -O2 -DOWNERWRAP_PLATFORM_$$body \
 			-o .build/lint $(SRC)) || exit 1; done; \
-		for src in tests/fixtures/*.c tests/bench/*.c; do (set -x; \
-			$$cc $(FIXTURE) -Werror -c -o /dev/null "$$src") \
-			|| exit 1; done; done
+		for src in tests/fixtures/*.c tests/bench/*.c tests/unit/*.c; \
+		do (set -x; $$cc $(FIXTURE) -Werror -Isrc -c -o /dev/null \
+			"$$src") || exit 1; done; done
 
 lint-cppcheck:
 	@$(WHERE); where cppcheck || exit 0; set -x; \
@@ -248,6 +282,6 @@ uninstall:
 clean:
 	rm -rf ownerwrap ownerwrap-static .build
 
-.PHONY: all static fixtures bats-here check check-hosts sanitize stress bench compare demo \
-	lint lint-style lint-cc lint-cppcheck lint-tidy lint-shell lint-man \
+.PHONY: all static fixtures units bats-here check check-hosts sanitize stress bench compare demo \
+	lint lint-style lint-floors lint-cc lint-cppcheck lint-tidy lint-shell lint-man \
 	macos install uninstall clean

@@ -334,3 +334,135 @@ table_of() {
 		static int f(int g) { (void)g; h(); return 0; }
 	END
 }
+
+# floors FILE LINE ...: what lint-floors says of a program of these files, a line
+# of C each; its floors are low, os and other (one floor), high, ownerwrap
+floors() {
+	rm -rf src
+	mkdir -p src tests
+	cp "$ROOT/tests/floors.awk" tests
+	: >ownerwrap.c
+	while [ $# -gt 0 ]; do
+		printf '%s\n' "$2" >>"$1"
+		shift 2
+	done
+	run make -s lint-floors FLOORS='opt low os+other high ownerwrap'
+	output=$(sed '/^make/d' <<<"$output")
+}
+
+# What the files below have for each other; a main() that calls these.
+LOW='int low(void) { return 1; }'
+OS='int os(void) { return 1; }'
+HIGH='int high(void) { return 1; }'
+calls() {
+	printf 'int %s(void);\n' "$@"
+	printf 'int main(void) { return %s 0; }\n' "$(printf '%s() + ' "$@")"
+}
+
+# by NAME FUNCTION: a function of this name that calls the other
+by() {
+	echo "int $2(void); int $1(void) { return $2(); }"
+}
+
+@test "lint: a room calls only those below" {
+	floors src/low.c "$LOW" src/os.c "$OS" src/high.c "$(by high low)" \
+		ownerwrap.c "$(calls low os high)"
+	expect_status 0
+	expect_output ""
+	floors src/low.c "$(by low high)" src/high.c "$(by high top)" \
+		ownerwrap.c "$(calls low)" ownerwrap.c 'int top(void) { return 1; }'
+	expect_status 2
+	expect_output "src/high.c calls up: top of ownerwrap.c
+src/low.c calls up: high of src/high.c"
+	# By its address, or a constant of it: no less.
+	floors src/low.c 'extern const int high; const int *low(void) { return &high; }' \
+		src/high.c 'const int high = 1;' \
+		ownerwrap.c "$(calls low)"
+	expect_status 2
+	expect_output "src/low.c calls up: high of src/high.c"
+}
+
+@test "lint: the bodies of the platform call each other, and nothing above" {
+	floors src/os.c "$(by os other)" src/os.c 'int os2(void) { return 1; }' \
+		src/other.c "$(by other os2)" ownerwrap.c "$(calls os)"
+	expect_status 0
+	floors src/os.c "$(by os high)" src/high.c "$HIGH" ownerwrap.c "$(calls os)"
+	expect_status 2
+	expect_output "src/os.c calls up: high of src/high.c"
+	# A call under either body counts.
+	for body in LINUX POSIX; do
+		floors src/os.c "#ifdef OWNERWRAP_PLATFORM_$body" \
+			src/os.c "$(by os high)" src/os.c '#else' src/os.c "$OS" \
+			src/os.c '#endif' src/high.c "$HIGH" ownerwrap.c "$(calls os)"
+		expect_status 2
+		expect_output "src/os.c calls up: high of src/high.c"
+	done
+}
+
+@test "lint: what a header without a body declares is for all above it" {
+	floors src/low.c 'extern const int opt; int low(void) { return opt; }' \
+		ownerwrap.c "$(calls low)" ownerwrap.c 'const int opt = 1;'
+	expect_status 0
+	floors src/low.c 'extern const int opt; int low(void) { return opt; }' \
+		src/opt.c 'int two(void) { return 2; }' \
+		ownerwrap.c "$(calls low two)" ownerwrap.c 'const int opt = 1;'
+	expect_status 2
+	expect_output "src/low.c calls up: opt of ownerwrap.c"
+}
+
+@test "lint: every source has its floor" {
+	floors src/some.c 'int some(void) { return 1; }' ownerwrap.c "$(calls some)"
+	expect_status 2
+	expect_output "src/some.c is not in FLOORS"
+	# Nor is one that is empty here, but is another system's body.
+	floors src/some.c '' ownerwrap.c 'int main(void) { return 0; }'
+	expect_status 2
+	expect_output "src/some.c is not in FLOORS"
+}
+
+@test "lint: nothing that another file can write" {
+	local row
+	for row in 'int some;' 'int some = 1;' 'const char *some = "";'; do
+		floors src/low.c "$row" \
+			ownerwrap.c 'extern int some; int main(void) { return some; }'
+		expect_status 2 || fail "$row"
+		expect_output "src/low.c: some is extern and can be written"
+	done
+	# As compilers before GCC 10 have it.
+	CPPFLAGS=-fcommon floors src/low.c 'int some;' \
+		ownerwrap.c 'extern int some; int main(void) { return some; }'
+	expect_status 2
+	expect_output "src/low.c: some is extern and can be written"
+	for row in 'const int some = 1;' 'char *const some[] = { "" };' \
+		'int some(void) { static int n; return n++; }'; do
+		floors src/low.c "$row" \
+			ownerwrap.c 'extern int some; int main(void) { return some; }'
+		expect_status 0 || fail "$row"
+	done
+}
+
+@test "lint: what no other file uses is static" {
+	floors src/low.c "$LOW" src/low.c 'const int some = 1;' \
+		src/high.c "$(by high low)" ownerwrap.c 'int main(void) { return 0; }'
+	expect_status 2
+	expect_output "src/high.c: high is used by no other file: static
+src/low.c: some is used by no other file: static"
+	# Under one body used, under the other only there.
+	for body in LINUX POSIX; do
+		floors src/low.c "$LOW" src/os.c "#ifdef OWNERWRAP_PLATFORM_$body" \
+			src/os.c "$(by os low)" src/os.c '#else' src/os.c "$OS" \
+			src/os.c '#endif' ownerwrap.c "$(calls os)"
+		expect_status 0
+	done
+}
+
+@test "lint: floors fail with a source that does not compile, and without nm" {
+	floors src/low.c 'int low(' ownerwrap.c 'int main(void) { return 0; }'
+	expect_status 2
+	[[ $output != *nm:* ]]
+	floors src/low.c "$LOW" ownerwrap.c "$(calls low)"
+	expect_status 0
+	path_without nm
+	run make -s lint-floors FLOORS='low ownerwrap'
+	expect_status 2
+}
