@@ -49,8 +49,8 @@ HEADERS != echo src/*.h
 FLOORS = opt values \
 	os+proc+linux+linux_sockets+posix+kqueue+no_exit+darwin+no_proc \
 	say timer guise owner record files sweep channel tree find_owner start \
-	stops witness sockets orphans unique share attach loop ladder keep \
-	options ownerwrap
+	stops witness sockets idle orphans unique share attach loop options \
+	ladder keep ownerwrap
 
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
 # Small: few pages, and few segments, are what a start and a fork cost.

@@ -62,7 +62,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -70,24 +69,10 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <poll.h>
 #include <regex.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <stdnoreturn.h>
-#include <string.h>
-#include <strings.h>
 #include <termios.h>
-#include <time.h>
-#include <unistd.h>
 
 /* ======================================================================== */
 /* 2 types and constants                                                    */

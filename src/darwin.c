@@ -1,16 +1,9 @@
-/*
- * darwin: macOS tells of processes by sysctl
- */
+/* darwin: macOS tells of processes by sysctl */
 #include "os.h"
 
 #ifdef __APPLE__
 
 #include <sys/sysctl.h>
-
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 const char syslog_path[] = "/var/run/syslog";
 

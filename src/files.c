@@ -1,21 +1,8 @@
-/*
- * files: names and locks that keep other servers away
- */
+/* files: names and locks that keep other servers away */
 #include "files.h"
 
 #include "os.h"
 #include "say.h"
-
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /*
  * Is it a directory of this user's, or of that one's, in which others can't put

@@ -1,6 +1,4 @@
-/*
- * find_owner: by descriptor, by name, the parent through launchers
- */
+/* find_owner: by descriptor, by name, the parent through launchers */
 #include "find_owner.h"
 
 #include "guise.h"
@@ -11,14 +9,6 @@
 
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define CHAIN_MAX	64	/* generations looked up */
 

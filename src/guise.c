@@ -1,13 +1,7 @@
-/*
- * guise: what a command line says of a process
- */
+/* guise: what a command line says of a process */
 #include "guise.h"
 
 #include "os.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
 
 /*
  * Whom a command line shows as something else: a shell that only waits for its

@@ -1,12 +1,8 @@
-/*
- * idle: does nothing happen in the tree?
- */
+/* idle: does nothing happen in the tree? */
 #include "idle.h"
 
 #include "os.h"
 #include "sockets.h"
-
-#include <unistd.h>
 
 bool
 idle_usable(void)

@@ -1,16 +1,10 @@
-/*
- * kqueue: the BSDs and macOS tell of the end of any process
- */
+/* kqueue: the BSDs and macOS tell of the end of any process */
 #include "os.h"
 
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
     defined(__OpenBSD__) || defined(__DragonFly__)
 
 #include <sys/event.h>
-
-#include <errno.h>
-#include <time.h>
-#include <unistd.h>
 
 const char exit_kind[] = "kqueue";
 const bool exit_inherited = false;	/* kqueue(2): not inherited by fork */

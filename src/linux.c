@@ -1,6 +1,4 @@
-/*
- * linux: pidfds, a subreaper, a signalfd, /proc
- */
+/* linux: pidfds, a subreaper, a signalfd, /proc */
 #include "os.h"
 
 #if defined(__linux__) && !defined(OWNERWRAP_PLATFORM_POSIX)
@@ -8,19 +6,9 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-
-#include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Newer than some headers. */
 #ifndef SYS_pidfd_send_signal

@@ -11,9 +11,6 @@
 
 #include <netinet/in.h>
 
-#include <string.h>
-#include <unistd.h>
-
 #define NETLINK_SOCK_DIAG	4
 #define SOCK_DIAG_BY_FAMILY	20
 #define DIAG_DUMP		0x301	/* NLM_F_REQUEST | NLM_F_DUMP */

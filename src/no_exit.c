@@ -1,13 +1,9 @@
-/*
- * no_exit: nothing tells of the end of a process that is no child: polling
- */
+/* no_exit: nothing tells of the end of a process that is no child: polling */
 #include "os.h"
 
 #if defined(OWNERWRAP_PLATFORM_POSIX) || !(defined(__linux__) || \
     defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
     defined(__OpenBSD__) || defined(__DragonFly__))
-
-#include <errno.h>
 
 const char exit_kind[] = "polling";
 const bool exit_inherited = true;

@@ -1,6 +1,4 @@
-/*
- * no_proc: systems whose processes can't be looked up, as far as we know
- */
+/* no_proc: systems whose processes can't be looked up, as far as we know */
 #include "os.h"
 
 #if defined(OWNERWRAP_PLATFORM_POSIX) || \

@@ -1,6 +1,4 @@
-/*
- * orphans: servers that others have left
- */
+/* orphans: servers that others have left */
 #include "orphans.h"
 
 #include "find_owner.h"
@@ -8,13 +6,6 @@
 #include "opt.h"
 #include "os.h"
 #include "say.h"
-
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static bool
 is_manager(const struct proc *p)

@@ -1,15 +1,7 @@
-/*
- * os: what every system does alike
- */
+/* os: what every system does alike */
 #include "os.h"
 
 #include <sys/socket.h>
-
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
 bool
 from_process(const struct note *n)

@@ -8,8 +8,6 @@
 
 #include "values.h"
 
-#include <signal.h>
-
 extern const int signals_end;		/* above all signals */
 extern const char syslog_path[];	/* the socket of syslog(3) */
 extern const int no_sigpipe;		/* flag of send(2) */

@@ -1,6 +1,4 @@
-/*
- * owner: whose end ends the server, and how that is seen
- */
+/* owner: whose end ends the server, and how that is seen */
 #include "owner.h"
 
 #include "opt.h"
@@ -9,15 +7,6 @@
 #include "timer.h"
 
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define DRAIN_MS	10000	/* who has not read by then does not want to */
 
@@ -86,8 +75,9 @@ hung_up(struct owner *o)
 	return now_ms() - o->unread_ms >= DRAIN_MS;
 }
 
-const struct kind by_number = { gone_by_number, false },
-    by_parent = { parent_changed, false }, by_fd = { hung_up, true };
+static const struct kind by_number = { gone_by_number, false };
+const struct kind by_parent = { parent_changed, false };
+const struct kind by_fd = { hung_up, true };
 
 struct owner *
 next_owner(struct owner *o)

@@ -6,8 +6,6 @@
 
 #include "os.h"
 
-struct pollfd;
-
 struct owner {
 	const struct kind *kind;
 	pid_t pid;		/* 0: who is behind a descriptor is not known */
@@ -25,10 +23,12 @@ struct owner {
 };
 
 /* An owner by pid or name; the default one; behind --owner-fd, and a hold. */
-extern const struct kind {
+struct kind {
 	bool (*gone)(struct owner *);	/* where no exit descriptor tells */
 	bool by_fd;
-} by_number, by_parent, by_fd;
+};
+
+extern const struct kind by_parent, by_fd;
 
 /* The first one of NULL, NULL of the last. */
 struct owner *next_owner(struct owner *o);

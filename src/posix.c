@@ -1,14 +1,9 @@
-/*
- * posix: systems other than Linux, and its plain POSIX twin for the tests
- */
+/* posix: systems other than Linux, and its plain POSIX twin for the tests */
 #include "os.h"
 
 #if !defined(__linux__) || defined(OWNERWRAP_PLATFORM_POSIX)
 
 #include <sys/wait.h>
-
-#include <errno.h>
-#include <unistd.h>
 
 const int signals_end = NSIG;
 const short peer_closed = 0;	/* nothing tells that the peer has closed */

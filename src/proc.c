@@ -1,19 +1,8 @@
-/*
- * proc: /proc, where it is usable; elsewhere everything here fails
- */
+/* proc: /proc, where it is usable; elsewhere everything here fails */
 #include "os.h"
-
-#include <sys/stat.h>
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 bool
 proc_listed(void)

@@ -1,13 +1,7 @@
-/*
- * record: every signal of ours
- */
+/* record: every signal of ours */
 #include "record.h"
 
 #include "os.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <unistd.h>
 
 static pid_t groups[2];		/* the server's, and that of --keep-if */
 

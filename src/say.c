@@ -10,15 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /*
  * Write without waiting, although O_NONBLOCK belongs to the host: ask the
@@ -144,7 +136,7 @@ vsay(enum level level, const char *fmt, va_list ap)
 		write_syslog(line);
 }
 
-void __attribute__((format(printf, 2, 3)))
+void
 say(enum level level, const char *fmt, ...)
 {
 	va_list ap;
@@ -154,7 +146,7 @@ say(enum level level, const char *fmt, ...)
 	va_end(ap);
 }
 
-noreturn void __attribute__((format(printf, 2, 3)))
+void
 refuse(int status, const char *fmt, ...)
 {
 	va_list ap;

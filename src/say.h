@@ -6,8 +6,6 @@
 
 #include "values.h"
 
-#include <stdnoreturn.h>
-
 #define LINE_SIZE	1024	/* of a message; at most PIPE_BUF where it */
 				/* matters, so that lines do not mix */
 
@@ -24,8 +22,8 @@ void say(enum level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Nothing is started: one line and a status of our own. */
-noreturn void refuse(int status, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+void refuse(int status, const char *fmt, ...)
+    __attribute__((__noreturn__, format(printf, 2, 3)));
 
 /* Names are other people's bytes: no line break, no escape sequence. */
 void make_harmless(char *text, int n);

@@ -1,18 +1,9 @@
-/*
- * sockets: who is connected to the tree
- */
+/* sockets: who is connected to the tree */
 #include "sockets.h"
 
 #include "opt.h"
 #include "os.h"
 #include "say.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /*
  * One look serves both: the inodes of the tree's sockets from /proc/PID/fd,

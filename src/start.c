@@ -1,16 +1,8 @@
-/*
- * start: what the server finds: its environment, its command; our title
- */
+/* start: what the server finds: its environment, its command; our title */
 #include "start.h"
 
 #include "os.h"
 #include "say.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 extern char **environ;
 

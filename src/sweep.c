@@ -1,21 +1,10 @@
-/*
- * sweep: files that name a process that is gone
- */
+/* sweep: files that name a process that is gone */
 #include "sweep.h"
 
 #include "os.h"
 #include "say.h"
 
-#include <sys/stat.h>
-
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char pid_mark[] = "{pid}";
 

@@ -1,6 +1,4 @@
-/*
- * timer: one moment each
- */
+/* timer: one moment each */
 #include "timer.h"
 
 #include "os.h"

@@ -1,6 +1,4 @@
-/*
- * unique: one server per owner
- */
+/* unique: one server per owner */
 #include "unique.h"
 
 #include "files.h"
@@ -9,14 +7,6 @@
 #include "owner.h"
 #include "record.h"
 #include "say.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 /*
  * The locks are on bytes, since the kernel tells who has one (fcntl(2),

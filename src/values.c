@@ -1,16 +1,7 @@
-/*
- * values: lists, words, numbers, durations, signals
- */
+/* values: lists, words, numbers, durations, signals */
 #include "values.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 void *
 list_add(struct list *l, size_t size)

@@ -1,6 +1,6 @@
 /*
- * values: lists, words, numbers, durations, signals.  Floor 0: every file
- * includes this one first.
+ * values: lists, words, numbers, durations, signals; and the headers that most
+ * files need.  Every file includes this one first.
  */
 #ifndef VALUES_H
 #define VALUES_H
@@ -8,11 +8,24 @@
 #define _GNU_SOURCE 1
 #define _DARWIN_C_SOURCE 1
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
