@@ -40,6 +40,7 @@
  * nothing is killed wrongly	exit descriptors, start ticks	A, B
  * nobody notices		witness rule, notes, null fds	D to G
  */
+#include "src/channel.h"
 #include "src/files.h"
 #include "src/find_owner.h"
 #include "src/guise.h"
@@ -55,6 +56,7 @@
 #include "src/start.h"
 #include "src/sweep.h"
 #include "src/timer.h"
+#include "src/tree.h"
 #include "src/unique.h"
 
 #include <sys/file.h>
@@ -85,7 +87,6 @@
 #define AGAIN_MS	5	/* the same signal so soon is the same one */
 #define ALONE_MS	50	/* a copy nobody relayed: ask the front */
 #define KILLED_MS	2000	/* the host killed the front: thinks all dead */
-#define HAD_MS		5000	/* a stop signal so recent is not repeated */
 #define FORCE_MS	5000	/* SIGKILL that did not work by then will not */
 #define FORCE_LOOK_MS	20	/* between two looks: SIGKILL takes a few ms */
 #define LOOK_MS		50	/* the same while others end in their own way */
@@ -136,20 +137,6 @@ enum front_is {		/* to the supervisor */
 	AWAY,		/* it left with the status: --leftovers leave */
 	LOST,		/* killed, and a keeper is asked: no owner counts */
 	KILLED		/* no step takes longer than KILLED_MS */
-};
-
-enum note_kind {	/* sender: meaning */
-	NOTE_SIGNAL = 0,	/* front, witness: a signal came (os.h) */
-	NOTE_HUNG_UP,	/* front: this one came, and the server has it */
-	NOTE_SERVER,	/* server before its exec: its exit descriptor */
-	NOTE_STARTED,	/* supervisor: stderr is the server's alone now; */
-			/* to the witness: the server has its pid */
-	NOTE_STOP,	/* supervisor: the server was stopped by .signo */
-	NOTE_RESUMED,	/* front: continued after NOTE_STOP */
-	NOTE_ASK,	/* supervisor: send me all the signals you had */
-	NOTE_ALL,	/* front, witness: that was all */
-	NOTE_ORPHAN,	/* front: its parent changed (plain POSIX polling) */
-	NOTE_LEAVE	/* supervisor: status .signo, I stay; front: I go */
 };
 
 static struct {		/* this process */
@@ -235,80 +222,12 @@ static struct {		/* --share */
 
 extern char **environ;
 
-/* ======================================================================== */
-/* 6 signals and notes                                                      */
-/* ======================================================================== */
-
-/*
- * To the supervisor, or from it.  Front and witness wait for room, for a burst
- * of real-time signals; the supervisor never does, and says so little that it
- * fits.  A peer that is gone shows as end of file.
- */
-static void
-send_note(int fd, const struct note *n)
-{
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-
-	while (fd != -1 && send(fd, n, sizeof(*n),
-	    MSG_DONTWAIT | no_sigpipe) == -1 &&
-	    (errno == EAGAIN || errno == EINTR) && self.role != SUPERVISOR)
-		poll(&p, 1, -1);
-}
-
 static void
 tell_peer(enum note_kind kind, int signo)
 {
 	struct note n = { .kind = (int)kind, .signo = signo };
 
-	send_note(self.peer, &n);
-}
-
-union control {			/* of a message with one descriptor */
-	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
-};
-
-/* An exit descriptor of the server, from itself, for the front. */
-static void
-hand_over(int fd)
-{
-	struct note n = { .kind = NOTE_SERVER };
-	struct iovec iov = { .iov_base = &n, .iov_len = sizeof(n) };
-	union control control = { .room = { 0 } };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-	    .msg_control = control.room, .msg_controllen = sizeof(control) };
-
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-	sendmsg(self.peer, &msg, no_sigpipe);
-}
-
-/*
- * Notes from a peer: their number, 0 = none now, -1 = the peer is gone.  Each
- * was sent as one piece and the buffer holds whole ones, so none is torn.
- */
-static int
-receive_notes(int fd, struct note *notes, size_t n, int flags)
-{
-	struct iovec iov = { .iov_base = notes, .iov_len = n * sizeof(*notes) };
-	union control control;
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
-	    .msg_control = control.room, .msg_controllen = sizeof(control) };
-	struct cmsghdr *head;
-	ssize_t got = recvmsg(fd, &msg, flags);
-
-	if (got == -1 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (got <= 0)
-		return -1;
-	head = CMSG_FIRSTHDR(&msg);
-	if (head != NULL && head->cmsg_type == SCM_RIGHTS) {
-		memcpy(&server.fd, CMSG_DATA(head), sizeof(int));
-		set_cloexec(server.fd);
-	}
-	return (int)((size_t)got / sizeof(*notes));
+	send_note(self.peer, &n, self.role != SUPERVISOR);
 }
 
 /* ======================================================================== */
@@ -343,374 +262,18 @@ signal_server(int signo)
 	return send_signal(server.pid, signo);
 }
 
-/* Now, rather than when we last heard.  A tracer's t may be either. */
-static bool
-is_stopped(pid_t pid, bool as_heard)
+/* For the tree: who is who, as of now. */
+static const struct family *
+family(void)
 {
-	struct proc p;
+	static struct family f;
 
-	if (proc_stat(pid, &p) == -1 || p.state == 't')
-		return as_heard;
-	return p.state == 'T';
-}
-
-/* Did the stop signal of that time count, or is it too long ago? */
-static bool
-still_counts(int64_t when_ms)
-{
-	return when_ms != 0 &&
-	    now_ms() - when_ms < shorter(opt->kill_after_ms, HAD_MS);
-}
-
-/* Snapshots of the process table, sorted by pid. */
-static struct list now_table, last_table;
-
-/* Another ownerwrap's, by its supervisor's title; 0 = not known. */
-static pid_t
-server_of(const struct proc *supervisor)
-{
-	static const char title[] = "ow-supervisor server=";
-	char args[64];
-
-	return proc_args(supervisor->pid, args, sizeof(args)) > 0 &&
-	    strncmp(args, title, sizeof(title) - 1) == 0 ?
-	    atoi(args + sizeof(title) - 1) : 0;
-}
-
-/* A front has given 0, 1 and 2 to its server. */
-static pid_t
-heir_of(const struct proc *p)
-{
-	for (size_t i = 0; i < now_table.n; i++)
-		if (row(&now_table, i)->ppid == p->pid &&
-		    is_supervisor(row(&now_table, i)))
-			return server_of(row(&now_table, i));
-	return p->pid;
-}
-
-/* nohup(1), and not from us. */
-static bool
-is_nohup(pid_t pid)
-{
-	return !was_ignored(SIGHUP) && (proc_number(pid, "status",
-	    "\nSigIgn:", 16) & 1u << (SIGHUP - 1)) != 0;
-}
-
-/* Somebody may talk to it: 0, 1 or 2 is a pipe, a socket or a terminal. */
-static bool
-is_wired(pid_t pid)
-{
-	static const char *const kinds[] = { "pipe:", "socket:", "/dev/pts/",
-	    "/dev/tty", "/dev/console" };
-	char path[64], file[16], target[32];
-
-	for (int fd = 0; fd < 3; fd++) {
-		ssize_t n;
-
-		snprintf(file, sizeof(file), "fd/%d", fd);
-		n = readlink(proc_path(pid, file, path), target,
-		    sizeof(target));
-		for (size_t i = 0; i < COUNT(kinds); i++)
-			if (n >= (ssize_t)strlen(kinds[i]) && memcmp(target,
-			    kinds[i], strlen(kinds[i])) == 0)
-				return true;
-	}
-	return false;
-}
-
-/*
- * Whatever its session: all parents up to the server live, none of them ignores
- * HUP, and no session between was cut loose by who made it, as a browser is
- * that others use, too.  What an ow-supervisor has adopted has lost its parent;
- * its server's is the front.
- */
-static bool
-is_attached(const struct proc *p)
-{
-	const struct proc *up;
-	size_t steps = 0;
-
-	for (; p->pid != server.pid; p = up) {
-		up = find(&now_table, p->ppid);
-		if (up != NULL && is_supervisor(up))
-			up = server_of(up) == p->pid ?
-			    find(&now_table, up->ppid) : NULL;
-		if (up == NULL || !up->in_tree || is_dead(up) ||
-		    steps++ == now_table.n || is_nohup(p->pid) ||
-		    (p->sid != up->sid &&
-		    (p->pid != p->sid || !is_wired(heir_of(p)))))
-			return false;
-	}
-	return true;
-}
-
-static bool
-in_scope(const struct proc *p)
-{
-	return opt->scope == SCOPE_TREE || p->sid == self.sid ||
-	    p->sid == server.pid || p->kept;
-}
-
-/* What hangs below another ownerwrap is told through that one's front. */
-static bool
-told_by_another(const struct proc *p)
-{
-	const struct proc *front = find(&now_table, p->ppid);
-
-	return p->wrap != 0 && (p->pid != p->wrap || (front != NULL &&
-	    front->in_scope && !is_dead(front)));
-}
-
-/*
- * The stop signal, then CONT so that a stopped one can act on it; or SIGKILL.
- * The pid is from a snapshot: it is the same process only if its start time is
- * still the same behind the exit descriptor.
- */
-static bool
-tell(struct proc *p, int signo)
-{
-	struct proc again;
-	bool done = false;
-	int fd = exit_open(p->pid);
-
-	if (proc_stat(p->pid, &again) == 0 && again.ticks == p->ticks) {
-		done = signal_behind(fd, p->pid, signo) == 0;
-		p->refused = !done && errno == EPERM;
-		if (done && signo != SIGKILL)
-			signal_behind(fd, p->pid, SIGCONT);
-	}
-	if (fd != -1)
-		close(fd);
-	p->told = true;
-	return done;
-}
-
-static bool
-nobody_lives(void)
-{
-	return tree_gone(server.pid, server.ended, self.own_group);
-}
-
-/* Is there more than the server that we can see and may end? */
-static bool
-sees_tree(void)
-{
-	return opt->scope != SCOPE_PROCESS &&
-	    (proc_listed() || self.own_group) && is_parent();
-}
-
-/* No list of the tree: the server's own group is all that can be reached. */
-static int
-look_at_group(int signo, int *told)
-{
-	if (signo == SIGKILL || (signo != 0 && !server.group_told)) {
-		server.group_told = true;
-		*told = send_signal(-server.pid, signo) == 0;
-		if (*told)
-			send_signal(-server.pid, SIGCONT);
-		else if (errno == ESRCH) {
-			say(DEFAULT, "group %d is not there: "
-			    "server alone is stopped", (int)server.pid);
-			self.own_group = false;
-		}
-	}
-	return !nobody_lives();
-}
-
-/* What an earlier look or a signal to the group has done to p. */
-static void
-remember(struct proc *p)
-{
-	struct proc *last = find(&last_table, p->pid);
-
-	if (last != NULL && last->ticks == p->ticks) {
-		p->told = last->told;
-		p->refused = last->refused;
-		p->kept = last->kept;
-	}
-	if (still_counts(server.group_ms) && p->pgrp == self.group &&
-	    proc_age_ms(p->ticks) >= now_ms() - server.group_ms)
-		p->told = true;
-}
-
-/*
- * Who is in scope?  When a stop begins, and in it, who is attached to the
- * living server as well; who is then stays so.  An ow-supervisor has a session
- * of its own: it is in scope with whom it is there for.
- */
-static void
-mark_scope(bool stopping)
-{
-	bool look_up = stopping && opt->scope == SCOPE_SESSION && !server.ended;
-	struct proc *p, *up;
-
-	for (size_t i = 0; i < now_table.n; i++) {
-		p = row(&now_table, i);
-		if (!p->in_tree)
-			continue;
-		remember(p);
-		p->in_scope = in_scope(p) || (look_up && is_attached(p));
-		p->kept |= stopping && p->in_scope;
-	}
-	for (size_t i = 0; i < now_table.n; i++) {
-		p = row(&now_table, i);
-		if (p->in_scope && (up = find(&now_table, p->ppid)) != NULL &&
-		    up->in_tree && is_supervisor(up))
-			up->in_scope = true;
-	}
-}
-
-/* The children of row i: witness and --keep-if are ours, not of the tree. */
-static void
-mark_children(size_t i, size_t first)
-{
-	const struct proc *up = row(&now_table, i);
-
-	for (size_t k = first; k < now_table.n; k++) {
-		struct proc *p = row(&now_table, k);
-
-		p->in_tree = (i == 0 || up->in_tree) && p->pid != witness.pid &&
-		    (keeper.pid == 0 || p->pgrp != keeper.pid);
-		p->wrap = up->wrap != 0 ? up->wrap :
-		    is_supervisor(p) ? p->pid : 0;
-	}
-}
-
-/*
- * We and all below us, to which every orphan of the tree comes.  Quick: by the
- * lists of children, which cost what the tree costs; a process may be missing,
- * or there twice, whose parent or parent's thread ends meanwhile.
- */
-static int
-list_tree(bool quick)
-{
-	static struct list all;
-
-	now_table.n = all.n = 0;
-	proc_add(&now_table, self.pid);
-	for (size_t i = 0; i < now_table.n; i++) {
-		const struct proc up = *row(&now_table, i);
-		size_t first = now_table.n;
-
-		if (quick && proc_add_all_children(&now_table, &up) == -1 &&
-		    i == 0)
-			quick = false;	/* the kernel has no such lists */
-		if (!quick && i == 0 && proc_list(&all) == -1)
-			return -1;
-		for (size_t k = 0; k < all.n; k++) {
-			struct proc *p = row(&all, k)->ppid != up.pid ? NULL :
-			    list_add(&now_table, sizeof(*p));
-
-			if (p != NULL)
-				*p = *row(&all, k);
-		}
-		mark_children(i, first);
-	}
-	return now_table.n == 0 ? -1 : 0;
-}
-
-/*
- * Who was of the tree stays so, as it can't leave us: one missed, as its parent
- * ended meanwhile, is still there, and what is known of it as well.
- */
-static void
-add_missed(void)
-{
-	struct list seen_ones = now_table;	/* sorted */
-
-	for (size_t i = 0; i < last_table.n; i++) {
-		const struct proc *last = row(&last_table, i);
-		struct proc p, *added;
-
-		seen_ones.at = now_table.at;
-		if (!last->in_tree || find(&seen_ones, last->pid) != NULL ||
-		    proc_stat(last->pid, &p) == -1 || p.ticks != last->ticks ||
-		    (added = list_add(&now_table, sizeof(p))) == NULL)
-			continue;
-		*added = p;
-		added->in_tree = true;
-		added->wrap = last->wrap;
-	}
-	sort_rows(&now_table);
-}
-
-/* A new snapshot, beside the last one.  One that fails is said once. */
-static int
-snapshot(bool stopping)
-{
-	struct list swap = last_table;
-	static bool said;
-	int result;
-
-	last_table = now_table;
-	now_table = swap;
-	result = list_tree(stopping && !in_ladder());
-	if (result == -1 && !said)
-		say(DEFAULT, "/proc can't be read: %s", strerror(errno));
-	said |= result == -1;
-	sort_rows(&now_table);
-	add_missed();
-	mark_scope(stopping);
-	return result;
-}
-
-/* A stop begins: who is attached is found before the server can be gone. */
-static void
-note_attached(void)
-{
-	if (sees_tree() && proc_listed() && !server.ended &&
-	    opt->scope == SCOPE_SESSION)
-		snapshot(true);
-}
-
-/*
- * Look who lives in scope, the server aside, and send signo to those who have
- * not had it (SIGKILL to all; 0 to nobody).  Zombies that came to us are
- * reaped here by their pids: behind the unreaped server waitid() shows none.
- * Returns how many live; told counts those told now.  One that forks and exits
- * all the time may be missed by every look, and a look may fail: the kernel
- * knows that somebody lives.
- */
-static int
-look(int signo, int *told)
-{
-	siginfo_t si;
-	int living = 0, spared = 0;
-	bool failed;
-
-	*told = 0;
-	if (!sees_tree())
-		return 0;
-	if (!proc_listed())
-		return look_at_group(signo, told);
-	failed = snapshot(in_ladder()) == -1;
-	for (size_t i = 0; i < now_table.n; i++) {
-		struct proc *p = row(&now_table, i);
-
-		if (!p->in_tree || p->pid == server.pid)
-			continue;
-		if (is_dead(p) && p->ppid == self.pid)
-			waitid(P_PID, (id_t)p->pid, &si, WEXITED | WNOHANG);
-		if (is_dead(p))
-			continue;
-		spared += !p->in_scope || p->refused;
-		if (!p->in_scope || p->refused)
-			continue;
-		if (signo == SIGKILL || (signo != 0 && !p->told &&
-		    !told_by_another(p)))
-			*told += tell(p, signo);
-		living += !p->refused;
-	}
-	if (living == 0 && (spared == 0 || failed) && server.ended &&
-	    !nobody_lives())
-		living = 1;
-	return living;
-}
-
-static bool
-nobody_left(void)
-{
-	return server.ended && (!sees_tree() || nobody_lives());
+	f = (struct family){ .server = server.pid, .ended = server.ended,
+	    .sid = self.sid, .group = self.group, .group_ms = server.group_ms,
+	    .witness = witness.pid, .keeper = keeper.pid,
+	    .own_group = self.own_group, .is_parent = is_parent(),
+	    .in_ladder = in_ladder() };
+	return &f;
 }
 
 /*
@@ -720,69 +283,18 @@ nobody_left(void)
 static void
 look_again_later(void)
 {
-	set_timer(T_LOOK, FOREVER);
-	for (size_t i = 0; i < now_table.n; i++)
-		if (row(&now_table, i)->in_tree &&
-		    !row(&now_table, i)->in_scope)
-			set_timer(T_LOOK, opt->interval_ms);
+	set_timer(T_LOOK, has_spared() ? opt->interval_ms : FOREVER);
 }
 
-/* "4720 (chrome), 4721 (x)" of the last look; false if there is none. */
+/* Now, rather than when we last heard.  A tracer's t may be either. */
 static bool
-list_rows(bool (*wanted)(const struct proc *), char *buf, size_t size)
+is_stopped(pid_t pid, bool as_heard)
 {
-	char who[64];
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < now_table.n; i++) {
-		const struct proc *p = row(&now_table, i);
-
-		if (p->in_tree && p->pid != server.pid && !is_dead(p) &&
-		    wanted(p))
-			add_word(buf, size, ", ", label(p->pid, p->name, who));
-	}
-	return buf[0] != '\0';
-}
-
-/* Another ownerwrap is known by its server. */
-static bool
-is_spared(const struct proc *p)
-{
-	return !p->in_scope && heir_of(p) == p->pid && (p->wrap == 0 ||
-	    (p->wrap == p->ppid && strcmp(p->name, "ow-witness") != 0));
-}
-
-static bool is_refused(const struct proc *p) { return p->refused; }
-
-static bool
-is_stuck(const struct proc *p)
-{
-	return p->in_scope && !p->refused;
-}
-
-static void
-name_who_is_left(void)
-{
-	char list[LINE_SIZE / 2], who[64];
 	struct proc p;
-	int told;
 
-	if (!server.ended && server.pid != 0)
-		say(DEFAULT, "%s can't be ended, state %c",
-		    label_of(server.pid, who),
-		    proc_stat(server.pid, &p) == 0 ? p.state : '?');
-	if (!proc_listed() || nobody_left())
-		return;
-	if (look(0, &told) > 0 && !list_rows(is_stuck, list, sizeof(list)))
-		say(DEFAULT,
-		    "can't be ended: one that is another at each look");
-	if (list_rows(is_stuck, list, sizeof(list)))
-		say(DEFAULT, "can't be ended: %s", list);
-	if (list_rows(is_spared, list, sizeof(list)))
-		say(DEFAULT, "left running as daemons: %s; "
-		    "--scope tree stops them", list);
-	if (list_rows(is_refused, list, sizeof(list)))
-		say(DEFAULT, "left running, not ours to end: %s", list);
+	if (proc_stat(pid, &p) == -1 || p.state == 't')
+		return as_heard;
+	return p.state == 'T';
 }
 
 /* 124 only for a server that the ladder ended, for want of an owner or idle. */
@@ -846,7 +358,7 @@ become_server(int errno_fd, pid_t parent)
 	if (self.own_group)
 		setpgid(0, 0);
 	if (!self.front_adopts && (fd = exit_open(getpid())) != -1)
-		hand_over(fd);
+		hand_over(self.peer, fd);
 	will->server = getpid();
 	name_server(getpid());
 	while (getsid(parent) == self.sid)	/* see pass_on() */
@@ -1010,7 +522,7 @@ begin(enum reason reason)
 	self.reason = will->reason = ended ? SERVER_LEFT : reason;
 	if (ended)
 		say_reason(reason);
-	note_attached();
+	note_attached(family());
 	enter(opt->signal == SIGKILL ? FORCED : ASKED);
 	if (!ended)		/* first the signal, then the words */
 		say_reason(reason);
@@ -1041,9 +553,9 @@ ask_server(void)
 static void
 tell_others(void)
 {
-	int told, living = look(opt->signal, &told);
+	int told, living = look(family(), opt->signal, &told);
 
-	if (server.ended && living == 0 && nobody_left())
+	if (server.ended && living == 0 && nobody_left(family()))
 		enter(OVER);
 	else if (!server.ended && told == 0 && step_ms(TOLD) != FOREVER)
 		enter(FORCED);
@@ -1109,7 +621,7 @@ enter(enum phase next)
 		force();
 		break;
 	case OVER:
-		name_who_is_left();
+		name_who_is_left(family());
 		break;
 	default:	/* nothing to do yet */
 		break;
@@ -1155,8 +667,8 @@ server_ended_itself(void)
 	};
 	int told, living = 0;
 
-	for (int i = 0; i < 2 && living == 0 && !nobody_left(); i++)
-		living = look(0, &told);
+	for (int i = 0; i < 2 && living == 0 && !nobody_left(family()); i++)
+		living = look(family(), 0, &told);
 	if (living == 0) {
 		enter(OVER);
 		return;
@@ -1182,7 +694,7 @@ on_child(void)
 {
 	if (!server.ended || self.phase == OVER)
 		return;
-	if (nobody_left())
+	if (nobody_left(family()))
 		enter(OVER);
 	else if (self.phase == ASKED)
 		enter(TOLD);
@@ -1201,7 +713,7 @@ on_look(void)
 
 	if (self.phase == FORCED)
 		signal_server(SIGKILL);
-	living = look(signo, &told);
+	living = look(family(), signo, &told);
 	if (!server.ended || living > 0) {
 		self.quiet_looks = 0;
 		look_again_later();
@@ -1210,7 +722,7 @@ on_look(void)
 		else if (in_ladder())	/* rarer, the longer it takes */
 			set_timer(T_LOOK, LOOK_MS +
 			    (now_ms() - self.phase_since_ms) / 8);
-	} else if (++self.quiet_looks >= 2 || nobody_left())
+	} else if (++self.quiet_looks >= 2 || nobody_left(family()))
 		enter(OVER);
 	else
 		set_timer(T_LOOK, 0);
@@ -1472,7 +984,7 @@ deliver(const struct note *n)
 	if (is_terminal_stop(n->signo))
 		server.stop_relayed = true;
 	if (is_ending(n->signo) && !in_ladder())
-		note_attached();
+		note_attached(family());
 	if (!server.ended) {
 		if (pass(n) == -1 && errno != ESRCH)
 			say(DEFAULT, "%s can't be relayed: %s",
@@ -1529,7 +1041,7 @@ read_witness(void)
 	int n;
 
 	while (witness.fd != -1 && (n = receive_notes(witness.fd, notes,
-	    COUNT(notes), MSG_DONTWAIT)) != 0) {
+	    COUNT(notes), MSG_DONTWAIT, NULL)) != 0) {
 		for (int i = 0; i < n; i++)
 			if (notes[i].kind == NOTE_ALL)
 				witness.asked--;
@@ -1558,7 +1070,7 @@ ask_witness(void)
 	if (waitid(P_PID, (id_t)witness.pid, &si,
 	    WSTOPPED | WNOHANG | WNOWAIT) == 0 && si.si_pid != 0)
 		send_signal(witness.pid, SIGCONT);
-	send_note(witness.fd, &ask);
+	send_note(witness.fd, &ask, false);
 	witness.asked++;
 	while (witness.fd != -1 && witness.asked > 0 &&
 	    (left = end - now_ms()) >= 0) {
@@ -1795,7 +1307,7 @@ start_keeper(void)
 	set_timer(T_KEEP, hang_ms());
 }
 
-static int look_again(void) { return snapshot(false); }
+static int look_again(void) { return snapshot(family(), false); }
 
 static void
 ask_keepers(void)
@@ -1803,9 +1315,9 @@ ask_keepers(void)
 	char why[sizeof(keeper.why)];
 
 	memcpy(why, keeper.why, sizeof(why));
-	if (opt->keep_connected && snapshot(false) == -1)
+	if (opt->keep_connected && snapshot(family(), false) == -1)
 		kept("/proc can't be read");
-	else if (opt->keep_connected && is_connected(&now_table, look_again,
+	else if (opt->keep_connected && is_connected(tree_rows(), look_again,
 	    why, sizeof(why)))
 		kept(why);
 	else if (opt->keep_if != NULL)
@@ -1898,7 +1410,7 @@ on_idle_look(void)
 	bool late = is_late(T_IDLE);
 	int64_t now = now_ms();
 
-	if (snapshot(false) == -1 || !is_idle(&now_table) || late ||
+	if (snapshot(family(), false) == -1 || !is_idle(tree_rows()) || late ||
 	    now_ms() - now > LATE_MS)
 		keeper.idle_since_ms = now_ms();
 	left = keeper.idle_since_ms + opt->max_idle_ms - now;
@@ -1954,7 +1466,7 @@ on_started(void)
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_BRIEF);
 	set_title(list);
-	send_note(witness.fd, &(struct note){ .kind = NOTE_STARTED });
+	send_note(witness.fd, &(struct note){ .kind = NOTE_STARTED }, false);
 	if (self.phase == STARTING)
 		enter(RUNNING);
 	if (opt->max_idle_ms > 0) {
@@ -2133,7 +1645,7 @@ front_signal(const struct note *n)
 		send_signal(self.supervisor, SIGCONT);	/* met its setsid() */
 	if (pass_hang_up(n))
 		note.kind = NOTE_HUNG_UP;
-	send_note(self.peer, &note);
+	send_note(self.peer, &note, true);
 }
 
 /* Signals of job control that act at once for a while, and how they were. */
@@ -2240,7 +1752,7 @@ stand_in(void)
 
 	do {
 		n = receive_notes(self.peer, notes, COUNT(notes),
-		    will->server == 0 ? 0 : MSG_DONTWAIT);
+		    will->server == 0 ? 0 : MSG_DONTWAIT, &server.fd);
 		for (int i = 0; i < n; i++)
 			front_note(&notes[i]);
 	} while (n > 0 || (n == 0 && will->server == 0));
@@ -2875,7 +2387,8 @@ static void
 on_peer(void)
 {
 	struct note notes[8];
-	int n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT);
+	int n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT,
+	    &server.fd);
 
 	for (int i = 0; i < n; i++)
 		roles[self.role].on_note(&notes[i]);
@@ -3154,7 +2667,8 @@ let_front_go(void)
 		if (self.front_stops == 0)
 			break;
 		poll(&p, 1, RESUME_MS);
-		n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT);
+		n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT,
+	    &server.fd);
 		for (int i = 0; i < n; i++)
 			self.front_stops -= notes[i].kind == NOTE_RESUMED;
 	}

@@ -1,6 +1,7 @@
 /* record: every signal of ours */
 #include "record.h"
 
+#include "opt.h"
 #include "os.h"
 
 static pid_t groups[2];		/* the server's, and that of --keep-if */
@@ -37,4 +38,11 @@ signal_behind(int fd, pid_t pid, int signo)
 	if (fd != -1 && exit_signal(fd, signo) == 0)
 		return 0;
 	return fd != -1 && errno == ESRCH ? -1 : send_signal(pid, signo);
+}
+
+bool
+still_counts(int64_t when_ms)
+{
+	return when_ms != 0 &&
+	    now_ms() - when_ms < shorter(opt->kill_after_ms, HAD_MS);
 }

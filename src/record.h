@@ -19,4 +19,9 @@ void group_gone(pid_t group);
 /* By its exit descriptor, if that is one. */
 int signal_behind(int fd, pid_t pid, int signo);
 
+#define HAD_MS		5000	/* a stop signal so recent is not repeated */
+
+/* Did the stop signal of that time count, or is it too long ago? */
+bool still_counts(int64_t when_ms);
+
 #endif
