@@ -58,6 +58,7 @@
 #include "src/timer.h"
 #include "src/tree.h"
 #include "src/unique.h"
+#include "src/witness.h"
 
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -80,12 +81,6 @@
 /* 2 types and constants                                                    */
 /* ======================================================================== */
 
-#define WITNESS_MS	50	/* what came so close together is one event */
-#define HOLD_MS		10	/* a relay waits so long for the witness */
-#define ANSWER_MS	50	/* a witness answers in 30 on a busy machine */
-#define ASKS_MAX	3	/* of a witness that does not answer */
-#define AGAIN_MS	5	/* the same signal so soon is the same one */
-#define ALONE_MS	50	/* a copy nobody relayed: ask the front */
 #define KILLED_MS	2000	/* the host killed the front: thinks all dead */
 #define FORCE_MS	5000	/* SIGKILL that did not work by then will not */
 #define FORCE_LOOK_MS	20	/* between two looks: SIGKILL takes a few ms */
@@ -151,7 +146,6 @@ static struct {		/* this process */
 	bool again;		/* this phase had its time a second time */
 	enum front_is front_is;
 	bool child;		/* SIGCHLD came */
-	int64_t asked_ms;	/* NOTE_ASK is on its way since then; or 0 */
 	int front_stops;	/* NOTE_STOP sent, NOTE_RESUMED not yet here */
 	bool adopts;		/* orphans of the tree come to us */
 	bool front_adopts;	/* and if we are killed, to the front */
@@ -191,17 +185,10 @@ static struct {		/* the server */
 	int64_t told_ms;	/* when the stop signal last reached it, or 0 */
 	int64_t group_ms;	/* when the group last had the stop signal */
 	int64_t continued_ms;	/* when it was last continued */
-	int64_t tty_stop_ms;	/* when its group last had a terminal stop */
 	bool ended, stopped, killed;
 	bool stop_relayed;	/* a terminal one, and no CONT since */
 	bool group_told;	/* its own group had the stop signal */
 } server = { .fd = -1 };
-
-static struct {		/* the supervisor's child in the host's group */
-	pid_t pid;
-	int fd;			/* to it, or -1 */
-	int asked;		/* NOTE_ASKs without a NOTE_ALL */
-} witness = { .fd = -1 };
 
 static struct {		/* --share */
 	struct sockaddr_un address;
@@ -270,8 +257,9 @@ family(void)
 
 	f = (struct family){ .server = server.pid, .ended = server.ended,
 	    .sid = self.sid, .group = self.group, .group_ms = server.group_ms,
-	    .witness = witness.pid, .keeper = keeper.pid,
-	    .own_group = self.own_group, .is_parent = is_parent(),
+	    .witness = witness_pid(), .keeper = keeper.pid,
+	    .own_group = self.own_group, .front = self.front,
+	    .is_parent = is_parent(),
 	    .in_ladder = in_ladder() };
 	return &f;
 }
@@ -363,6 +351,8 @@ become_server(int errno_fd, pid_t parent)
 	name_server(getpid());
 	while (getsid(parent) == self.sid)	/* see pass_on() */
 		sched_yield();
+	if (opt->share != NULL)		/* say() knows the pair's by this */
+		fcntl(STDERR_FILENO, F_SETFD, 0);
 	restore_signals();
 	execvp(opt->command[0], opt->command);
 	error = errno;
@@ -390,7 +380,6 @@ static void enter(enum phase next);
 static void deliver(const struct note *n);
 static void reap(void);
 static void drain_signals(void (*on_signal)(const struct note *));
-static bool end_witness(void);
 static void stop_asking(void);
 static void close_door(void);
 static void accept_all(void);
@@ -780,110 +769,6 @@ on_phase_end(void)
 		begin(OWNER_GONE);
 }
 
-/* --- signals in the supervisor: the witness rule ------------------------- */
-/*
- * A signal to the host's group reaches front, witness and server each, one to
- * the front only that.  The witness tells of its copies: a relay that has one
- * is dropped.  The kernel has signalled the whole group before kill() returns,
- * so that the witness, if asked when a relay comes, has the copy by then.
- */
-
-struct seen {
-	struct note note;
-	int64_t at_ms;
-};
-
-static struct list held;	/* relays, until they are judged, in order */
-static struct list copies;	/* which no relay has used yet */
-static struct list own;		/* signals to the supervisor */
-
-/* By number: what front or witness last had, and what was last dropped. */
-static struct seen last_came[32], last_dropped[32];
-
-static struct seen *
-seen(const struct list *l, size_t i)
-{
-	return (struct seen *)l->at + i;
-}
-
-static void
-forget(struct list *l, size_t i)
-{
-	memmove(seen(l, i), seen(l, i + 1), (--l->n - i) * sizeof(struct seen));
-}
-
-static bool
-keep(struct list *l, const struct note *n)
-{
-	struct seen *s = list_add(l, sizeof(*s));
-
-	if (s != NULL)
-		*s = (struct seen){ .note = *n, .at_ms = now_ms() };
-	return s != NULL;
-}
-
-static bool is_counted(int signo) { return signo >= (int)COUNT(last_came); }
-
-/*
- * By the same sender?  A walker of the tree may run one kill(1) for each pid,
- * and of what came before the server was forked the sender may not be known.
- */
-static bool
-same_signal(const struct note *a, const struct note *b)
-{
-	return a->signo == b->signo && (a->pid == -1 || (a->uid == b->uid &&
-	    (a->pid == b->pid || is_ending(a->signo))));
-}
-
-/* Was n there, in this table by number, at that time or since? */
-static bool
-was_seen(const struct seen *table, const struct note *n, int64_t since_ms)
-{
-	return !is_counted(n->signo) && table[n->signo].at_ms != 0 &&
-	    table[n->signo].at_ms >= since_ms &&
-	    same_signal(&table[n->signo].note, n);
-}
-
-static void
-see(struct seen *table, const struct note *n)
-{
-	if (!is_counted(n->signo))
-		table[n->signo] = (struct seen){ .note = *n,
-		    .at_ms = now_ms() };
-}
-
-/* A relay uses up every copy; one for each of what the kernel counts. */
-static bool
-use_copy(const struct note *n)
-{
-	bool used = false;
-
-	for (size_t i = copies.n; i-- > 0; )
-		if (same_signal(&seen(&copies, i)->note, n) &&
-		    !(used && is_counted(n->signo))) {
-			forget(&copies, i);
-			used = true;
-		}
-	return used;
-}
-
-/* The server or a descendant of it?  Known strangers first: they are cheap. */
-static bool
-is_of_tree(pid_t pid)
-{
-	struct proc p = { .ppid = pid, .ticks = UINT64_MAX };
-
-	if (pid == 0)
-		return false;
-	if (is_owner(pid))
-		return false;
-	do
-		if (p.ppid == server.pid || p.ppid == self.pid)
-			return true;	/* ourselves: our EPIPE, our CONT */
-	while (p.ppid != self.front && step_up(&p));
-	return false;
-}
-
 /* The stop signal asked for by a process, and kill-after was given. */
 static void
 on_had(const struct note *n)
@@ -931,12 +816,6 @@ reap_stops(void)
 	}
 }
 
-static bool
-witnessed(int64_t when_ms)
-{
-	return when_ms != 0 && now_ms() - when_ms <= WITNESS_MS;
-}
-
 /* A stop is pending, which CONT would take away (signal(7)). */
 static bool
 is_about_to_stop(void)
@@ -959,8 +838,7 @@ needs_cont(void)
 		reap_stops();
 	return server.stop_relayed || is_about_to_stop() ||
 	    (is_stopped(server.pid, server.stopped) &&
-	    !(witnessed(server.continued_ms) &&
-	    witnessed(server.tty_stop_ms)));
+	    !(is_recent(server.continued_ms) && had_tty_stop()));
 }
 
 static int
@@ -997,136 +875,21 @@ deliver(const struct note *n)
 	on_had(n);
 }
 
-/* Front and witness are asked a little later: did they have the same? */
-static void
-ask_later(void)
-{
-	if (due(T_ALONE) == FOREVER && self.asked_ms == 0)
-		set_timer(T_ALONE, ALONE_MS);
-}
-
-/* From the witness: the group had n. */
-static void
-on_copy(const struct note *n)
-{
-	if (n->pid == self.pid)
-		return;		/* our CONT to it */
-	if (is_terminal_stop(n->signo))
-		server.tty_stop_ms = now_ms();
-	see(last_came, n);
-	keep(&copies, n);
-	ask_later();
-}
-
-/* Not of the tree any more; false if there was none. */
-static bool
-end_witness(void)
-{
-	siginfo_t si;
-
-	if (witness.pid == 0)
-		return false;
-	close(witness.fd);	/* it ends by that where kill() is denied */
-	witness.fd = -1;
-	send_signal(witness.pid, SIGKILL);
-	waitid(P_PID, (id_t)witness.pid, &si, WEXITED);
-	witness.pid = 0;
-	return true;
-}
-
-static void
-read_witness(void)
-{
-	struct note notes[8];
-	int n;
-
-	while (witness.fd != -1 && (n = receive_notes(witness.fd, notes,
-	    COUNT(notes), MSG_DONTWAIT, NULL)) != 0) {
-		for (int i = 0; i < n; i++)
-			if (notes[i].kind == NOTE_ALL)
-				witness.asked--;
-			else
-				on_copy(&notes[i]);
-		if (n == -1)
-			end_witness();
-	}
-}
-
-/*
- * Until it has told of all that it had; one that does not answer has nothing,
- * and is not waited for again and again.  CONT only to a stopped one: it would
- * flush a terminal stop not read yet.
- */
-static void
-ask_witness(void)
-{
-	struct note ask = { .kind = NOTE_ASK };
-	int64_t left, end = now_ms() + ANSWER_MS;
-	siginfo_t si = { .si_pid = 0 };
-
-	read_witness();
-	if (witness.fd == -1 || witness.asked == ASKS_MAX)
-		return;
-	if (waitid(P_PID, (id_t)witness.pid, &si,
-	    WSTOPPED | WNOHANG | WNOWAIT) == 0 && si.si_pid != 0)
-		send_signal(witness.pid, SIGCONT);
-	send_note(witness.fd, &ask, false);
-	witness.asked++;
-	while (witness.fd != -1 && witness.asked > 0 &&
-	    (left = end - now_ms()) >= 0) {
-		struct pollfd p = { .fd = witness.fd, .events = POLLIN };
-
-		if (poll(&p, 1, (int)left) == 1)
-			read_witness();
-	}
-}
-
-/*
- * Did the server have the relay n with its group?  One that the kernel does not
- * count is the same one again if it comes so soon: timeout(1) signals its
- * child, then its group.
- */
-static bool
-is_witnessed(const struct note *n)
-{
-	if (use_copy(n))
-		return true;
-	ask_witness();
-	return use_copy(n) ||
-	    was_seen(last_dropped, n, now_ms() - AGAIN_MS);
-}
-
-/*
- * T_HELD, or something came.  Who walks a tree may tell the witness later: what
- * ends a server waits for that, and all that comes behind it, too.
- */
+/* T_HELD, or something came. */
 static void
 judge_held(void)
 {
-	set_timer(T_HELD, FOREVER);
-	while (held.n > 0) {
-		struct note n = seen(&held, 0)->note;
-		int64_t until_ms = seen(&held, 0)->at_ms + HOLD_MS;
-		bool in_group = witness.fd != -1 &&
-		    getpgid(server.pid) == self.group;
-		bool had = in_group && is_witnessed(&n);
+	enum verdict v;
+	struct note n;
 
-		if (in_group && !had && is_ending(n.signo) &&
-		    now_ms() < until_ms && !is_of_tree(n.pid)) {
-			set_due(T_HELD, until_ms);
-			return;
-		}
-		forget(&held, 0);
-		if (had)
-			see(last_dropped, &n);
-		if (is_of_tree(n.pid))
-			continue;
-		if (had && n.signo == opt->signal)
-			server.group_ms = now_ms();
-		if (had)
-			on_had(&n);
-		else
+	while ((v = judge(family(), &n)) != NOTHING) {
+		if (v == DELIVER)
 			deliver(&n);
+		else {
+			if (n.signo == opt->signal)
+				server.group_ms = now_ms();
+			on_had(&n);
+		}
 	}
 }
 
@@ -1134,10 +897,11 @@ judge_held(void)
 static void
 on_relay(const struct note *n)
 {
-	see(last_came, n);
-	if (!keep(&held, n))
+	size_t waiting = hold(n);
+
+	if (waiting == 0)	/* no memory */
 		deliver(n);
-	else if (held.n == 1)
+	else if (waiting == 1)
 		judge_held();
 }
 
@@ -1157,45 +921,29 @@ on_own(const struct note *n)
 {
 	pid_t newest = newest_waiter();
 
-	if (!is_ending(n->signo) || is_of_tree(n->pid))
+	if (!is_ending(n->signo) || is_of_tree(family(), n->pid))
 		return;
 	if (newest != 0 && n->pid == newest)
 		begin(REPLACED);
-	else if (keep(&own, n))
-		ask_later();
+	else
+		hold_own(n);
 }
 
-/* The front has sent all it had: older copies still here have no relay. */
 static void
 on_answer(void)
 {
-	int64_t limit_ms = self.asked_ms - ALONE_MS;
+	struct note n;
 
-	self.asked_ms = 0;
-	if (own.n > 0)
-		ask_witness();
-	while (copies.n > 0 && seen(&copies, 0)->at_ms <= limit_ms)
-		forget(&copies, 0);
-	while (own.n > 0 && seen(&own, 0)->at_ms <= limit_ms) {
-		struct seen s = *seen(&own, 0);
-
-		forget(&own, 0);
-		if (!was_seen(last_came, &s.note, s.at_ms - ALONE_MS))
-			deliver(&s.note);
-	}
-	if (copies.n > 0 || own.n > 0)
-		ask_later();
+	front_answered();
+	while (next_own(&n))
+		deliver(&n);
 }
 
-/*
- * T_ALONE: ask the front, which first sends all the signals it has had. Copies
- * do not age until it answers, since it may be stopped, or get no CPU time.
- */
+/* T_ALONE */
 static void
 on_alone(void)
 {
-	set_timer(T_ALONE, FOREVER);
-	self.asked_ms = now_ms();
+	ask_front();
 	if (self.peer == -1)
 		on_answer();
 	else
@@ -1466,7 +1214,8 @@ on_started(void)
 	name_owners();
 	list_owners(list, sizeof(list), OWNERS_BRIEF);
 	set_title(list);
-	send_note(witness.fd, &(struct note){ .kind = NOTE_STARTED }, false);
+	send_note(witness_fd(),
+	    &(struct note){ .kind = NOTE_STARTED }, false);
 	if (self.phase == STARTING)
 		enter(RUNNING);
 	if (opt->max_idle_ms > 0) {
@@ -1553,7 +1302,7 @@ reap(void)
 			on_server_end(&si);
 		else if (si.si_pid == keeper.pid)
 			reap_keeper();
-		else if (si.si_pid == witness.pid)
+		else if (si.si_pid == witness_pid())
 			end_witness();
 		else
 			waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
@@ -1752,7 +1501,7 @@ stand_in(void)
 
 	do {
 		n = receive_notes(self.peer, notes, COUNT(notes),
-		    will->server == 0 ? 0 : MSG_DONTWAIT, &server.fd);
+		    will->server == 0, &server.fd);
 		for (int i = 0; i < n; i++)
 			front_note(&notes[i]);
 	} while (n > 0 || (n == 0 && will->server == 0));
@@ -1788,7 +1537,7 @@ stand_in(void)
 static void
 standin_signal(const struct note *n)
 {
-	if (!is_of_tree(n->pid))
+	if (!is_of_tree(family(), n->pid))
 		deliver(n);
 }
 
@@ -1820,7 +1569,7 @@ supervisor_note(const struct note *n)
 		on_relay(n);
 		break;
 	case NOTE_HUNG_UP:
-		see(last_came, n);
+		heard(n);
 		on_had(n);
 		break;
 	case NOTE_RESUMED:
@@ -2387,7 +2136,7 @@ static void
 on_peer(void)
 {
 	struct note notes[8];
-	int n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT,
+	int n = receive_notes(self.peer, notes, COUNT(notes), false,
 	    &server.fd);
 
 	for (int i = 0; i < n; i++)
@@ -2518,7 +2267,7 @@ loop(void)
 		polls[2] = (struct pollfd){ .fd = self.role == STANDIN ?
 		    server.fd : self.role == HOLDER ? share.hold :
 		    self.exec_fd, .events = POLLIN };
-		polls[3] = (struct pollfd){ .fd = witness.fd,
+		polls[3] = (struct pollfd){ .fd = witness_fd(),
 		    .events = POLLIN };
 		if (poll(polls, (nfds_t)n, next_timeout()) == -1 &&
 		    errno != EINTR) {	/* no memory: look by ourselves */
@@ -2667,7 +2416,7 @@ let_front_go(void)
 		if (self.front_stops == 0)
 			break;
 		poll(&p, 1, RESUME_MS);
-		n = receive_notes(self.peer, notes, COUNT(notes), MSG_DONTWAIT,
+		n = receive_notes(self.peer, notes, COUNT(notes), false,
 	    &server.fd);
 		for (int i = 0; i < n; i++)
 			self.front_stops -= notes[i].kind == NOTE_RESUMED;
@@ -2727,24 +2476,10 @@ bear_witness(int fd)
 static void
 start_witness(void)
 {
-	int pair[2];
-	bool paired = pair_cloexec(pair) == 0;
+	int end;
 
-	witness.pid = paired ? fork() : -1;
-	if (witness.pid == 0) {
-		close(pair[0]);
-		bear_witness(pair[1]);
-	}
-	if (witness.pid == -1) {
-		say(VERBOSE, "no witness: %s; a signal to the group may come "
-		    "twice", strerror(errno));
-		witness.pid = 0;
-		if (paired)
-			close(pair[0]);
-	} else
-		witness.fd = survive(pair[0]);
-	if (paired)
-		close(pair[1]);
+	if (fork_witness(&end) == 0)
+		bear_witness(end);
 }
 
 /*

@@ -1,6 +1,4 @@
-/*
- * channel: notes between front, supervisor and witness
- */
+/* channel: notes between front, supervisor and witness */
 #include "channel.h"
 
 #include "os.h"
@@ -40,14 +38,14 @@ hand_over(int to, int fd)
 }
 
 int
-receive_notes(int fd, struct note *notes, size_t n, int flags, int *handed)
+receive_notes(int fd, struct note *notes, size_t n, bool wait, int *handed)
 {
 	struct iovec iov = { .iov_base = notes, .iov_len = n * sizeof(*notes) };
 	union control control;
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
 	    .msg_control = control.room, .msg_controllen = sizeof(control) };
 	struct cmsghdr *head;
-	ssize_t got = recvmsg(fd, &msg, flags);
+	ssize_t got = recvmsg(fd, &msg, wait ? 0 : MSG_DONTWAIT);
 
 	if (got == -1 && (errno == EAGAIN || errno == EINTR))
 		return 0;

@@ -34,6 +34,7 @@ void hand_over(int to, int fd);
  * Notes from a peer: their number, 0 = none now, -1 = the peer is gone.  Each
  * was sent as one piece and the buffer holds whole ones, so none is torn.
  */
-int receive_notes(int fd, struct note *notes, size_t n, int flags, int *handed);
+int receive_notes(int fd, struct note *notes, size_t n, bool wait,
+    int *handed);
 
 #endif

@@ -1,10 +1,9 @@
-/*
- * tree: all that is below us, who of it is in scope, and telling it
- */
+/* tree: all that is below us, who of it is in scope, and telling it */
 #include "tree.h"
 
 #include "opt.h"
 #include "os.h"
+#include "owner.h"
 #include "record.h"
 #include "say.h"
 
@@ -429,4 +428,18 @@ name_who_is_left(const struct family *f)
 		    "--scope tree stops them", list);
 	if (list_rows(f, is_refused, list, sizeof(list)))
 		say(DEFAULT, "left running, not ours to end: %s", list);
+}
+
+bool
+is_of_tree(const struct family *f, pid_t pid)
+{
+	struct proc p = { .ppid = pid, .ticks = UINT64_MAX };
+
+	if (pid == 0 || is_owner(pid))
+		return false;
+	do
+		if (p.ppid == f->server || p.ppid == getpid())
+			return true;	/* ourselves: our EPIPE, our CONT */
+	while (p.ppid != f->front && step_up(&p));
+	return false;
 }

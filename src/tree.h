@@ -12,6 +12,7 @@ struct family {			/* who is who */
 	pid_t sid, group;	/* the host's, in which the server is */
 	int64_t group_ms;	/* when that group last had the stop signal */
 	pid_t witness, keeper;	/* ours, not of the tree */
+	pid_t front;
 	bool own_group;		/* the server leads one of its own */
 	bool is_parent;		/* orphans of the tree come to us */
 	bool in_ladder;
@@ -37,5 +38,8 @@ int look(const struct family *f, int signo, int *told);
 bool nobody_left(const struct family *f);
 bool has_spared(void);			/* in the last snapshot */
 void name_who_is_left(const struct family *f);
+
+/* The server or a descendant of it?  Known strangers first: they are cheap. */
+bool is_of_tree(const struct family *f, pid_t pid);
 
 #endif
