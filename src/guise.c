@@ -24,11 +24,11 @@ static const struct program {
 	{ "elvish pwsh", SHELL, "ce", "-", "" },
 	{ "node nodejs", INTERPRETER, "ep", "rC", "" },
 	{ "python", INTERPRETER, "c", "WX", "" },	/* -m: the operand */
-	{ "ruby", INTERPRETER, "e", "CEFIKrW", "" },
+	{ "ruby", INTERPRETER, "e", "CEIr", "" },
 	{ "perl", INTERPRETER, "eE", "IMm", "" },
 	{ "bun deno", INTERPRETER, "ep", "rc", "run" },
 	{ "busybox", INTERPRETER, "", "", "" },
-	{ "go", LAUNCHER, "", "", "run" },
+	{ "go", LAUNCHER, "", "C", "run" },
 	{ "npm npx pnpm pnpx yarn bunx corepack uv uvx pipx make sudo doas su "
 	    "timeout flock time script unshare bwrap dbus-run-session",
 	    LAUNCHER, "", "", "" }
@@ -40,7 +40,7 @@ static const char value_options[] = "rcfile init-file emulate init-command "
     "debug-output features profile config env-config rc db log sock ep ex "
     "executionpolicy wd workingdirectory configurationname custompipename "
     "inputformat outputformat settingsfile windowstyle require import loader "
-    "preload";
+    "preload execute env-file title import-map";
 
 struct guise {			/* what a command line says of a process */
 	char args[ARGS_SIZE];
@@ -50,13 +50,12 @@ struct guise {			/* what a command line says of a process */
 	bool reads;		/* -s or -i, or nothing: a shell reads it */
 };
 
-/* Titles are of several words: npm calls itself "npm exec". */
 static const struct program *
-program_called(const char *title)
+program_named(const char *path, size_t len)
 {
-	const char *end = title + strcspn(title, " "), *name = end;
+	const char *end = path + len, *name = end;
 
-	while (name > title && name[-1] != '/')
+	while (name > path && name[-1] != '/')
 		name--;
 	name += *name == '-';	/* a login shell */
 	if (end - name > 7 && strncmp(end - 7, "-static", 7) == 0)
@@ -66,6 +65,16 @@ program_called(const char *title)
 		    programs[i].kind == LAUNCHER ? "" : "-.0123456789"))
 			return &programs[i];
 	return NULL;
+}
+
+/* A title is of several words, "npm exec"; a directory's name may be, too. */
+static const struct program *
+program_called(const char *title)
+{
+	const struct program *p = program_named(title, strcspn(title, " "));
+
+	return p != NULL || title[0] != '/' ? p :
+	    program_named(title, strlen(title));
 }
 
 static const char *

@@ -176,6 +176,9 @@ test_other_shells(void)
 		{ "nu|--config|x|--commands|x", COMMAND },
 		{ "nu|--env-config|x|start.nu|-c", WAITS },
 		{ "nu|-e|an init command", READS },
+		{ "nu|--execute|an init command", READS },
+		{ "/opt/My Tools/bin/bash|-c|x", COMMAND },
+		{ "/Library/Application Support/uv/uvx|x", WAITS },
 		{ "nu|-t|rounded|start.nu", WAITS },
 		{ "elvish|-norc|-c|x", COMMAND },
 		{ "elvish|-rc|x|-c|x", COMMAND },
@@ -222,7 +225,7 @@ test_launchers(void)
 		" exec @scope/server", "|5|server", " -x", "|-u|me|server"
 	};
 	static const char *const rows[] = {
-		"go|run|./server", "go|run", "/usr/lib/go/bin/go|run|.|-c",
+		"go|run|./server", "go|-C|dir|run|.", "go|run", "/usr/lib/go/bin/go|run|.|-c",
 		"python3|-m|pipx|run|server", "python3.11|-I|/bin/pipx|run|x",
 		"/usr/bin/node|--no-warnings|-r|./x|/usr/bin/pnpm|dev",
 		"node|--import|x|--|/usr/bin/npx|-y|server", "bun|run|npm|dev",
@@ -355,6 +358,10 @@ static const struct { const char *words, *name; } called[] = {
 	{ "python3|-m|jupyterlab", "jupyterlab" },
 	{ "python3|-X|dev|-m|jupyterlab|-c|x", "jupyterlab" },
 	{ "ruby3.1|-I|lib|-W0|/usr/bin/solargraph|stdio", "solargraph" },
+	{ "ruby|-W|/usr/bin/solargraph|stdio", "solargraph" },
+	{ "/opt/a b/node|--env-file|.env|codex", "codex" },
+	{ "node|--title|x|codex", "codex" },
+	{ "deno|run|--import-map|m|codex", "codex" },
 	{ "perl|-MStrict|-w|ack", "ack" }, { "perl|-Ilib|ack", "ack" },
 	{ "bun|run|./agent.ts", "agent.ts" }, { "bun|./agent.ts", "agent.ts" },
 	{ "deno|run|--allow-net|agent.ts", "agent.ts" },
