@@ -35,6 +35,12 @@
  *	- every descriptor of ours is CLOEXEC, none is 0, 1 or 2;
  *	- a signal is a note to read, and everything happens in one loop.
  *
+ * The rooms in src/, the lowest first: each calls downwards only; its header
+ * says what it is for:
+ *	values  os and the systems  say  timer  guise  owner  record  files
+ *	sweep  channel  tree  find_owner  start  witness  sockets  idle
+ *	orphans  unique  options
+ *
  * promise			mechanism			cases
  * nothing is left		subreaper, ladder, stand-in	A, C
  * nothing is killed wrongly	exit descriptors, start ticks	A, B
@@ -47,8 +53,8 @@
 #include "src/idle.h"
 #include "src/opt.h"
 #include "src/options.h"
-#include "src/os.h"
 #include "src/orphans.h"
+#include "src/os.h"
 #include "src/owner.h"
 #include "src/record.h"
 #include "src/say.h"
@@ -61,25 +67,16 @@
 #include "src/witness.h"
 
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include <netinet/in.h>
-
-#include <ctype.h>
-#include <dirent.h>
-#include <regex.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <termios.h>
 
-/* ======================================================================== */
-/* 2 types and constants                                                    */
-/* ======================================================================== */
+/* --- types and constants ---------------------------------------------- */
 
 #define KILLED_MS	2000	/* the host killed the front: thinks all dead */
 #define FORCE_MS	5000	/* SIGKILL that did not work by then will not */
@@ -187,7 +184,6 @@ static struct {		/* the server */
 	int64_t continued_ms;	/* when it was last continued */
 	bool ended, stopped, killed;
 	bool stop_relayed;	/* a terminal one, and no CONT since */
-	bool group_told;	/* its own group had the stop signal */
 } server = { .fd = -1 };
 
 static struct {		/* --share */
@@ -217,9 +213,7 @@ tell_peer(enum note_kind kind, int signo)
 	send_note(self.peer, &n, self.role != SUPERVISOR);
 }
 
-/* ======================================================================== */
-/* 8 server: start, signal, reap, scope                                     */
-/* ======================================================================== */
+/* --- server: start, signal, reap, scope ------------------------------- */
 
 static bool in_ladder(void) { return self.phase >= ASKED; }
 
@@ -372,9 +366,7 @@ drop_inherited(void)
 		say(VERBOSE, "chdir to /: %s", strerror(errno));
 }
 
-/* ======================================================================== */
-/* 11 phases                                                                */
-/* ======================================================================== */
+/* --- phases ----------------------------------------------------------- */
 
 static void enter(enum phase next);
 static void deliver(const struct note *n);
@@ -1587,9 +1579,7 @@ supervisor_note(const struct note *n)
 	}
 }
 
-/* ======================================================================== */
-/* 12 share: one server, several fronts                                     */
-/* ======================================================================== */
+/* --- share: one server, several fronts -------------------------------- */
 /*
  * A front connects to the server's socket, and holds the server as long as the
  * connection is open.  Where nobody listens it takes the lock and starts a
@@ -2102,9 +2092,7 @@ on_try(void)
 		self.phase = OVER;	/* of this loop: main goes on */
 }
 
-/* ======================================================================== */
-/* 13 the loop                                                              */
-/* ======================================================================== */
+/* --- the loop --------------------------------------------------------- */
 /*
  * One for all roles.  What differs is in this table; the order is always:
  * signals, peer, the server, owners, time.  So a real exit status is read
@@ -2298,9 +2286,7 @@ loop(void)
 	}
 }
 
-/* ======================================================================== */
-/* 15 main                                                                  */
-/* ======================================================================== */
+/* --- main ------------------------------------------------------------- */
 
 static const char too_few[] = "6 free descriptors are needed: %s";
 

@@ -1,8 +1,5 @@
-/*
- * channel: notes between front, supervisor and witness
- */
-#ifndef CHANNEL_H
-#define CHANNEL_H
+/* channel: notes between front, supervisor and witness */
+#pragma once
 
 #include "os.h"
 
@@ -36,5 +33,3 @@ void hand_over(int to, int fd);
  */
 int receive_notes(int fd, struct note *notes, size_t n, bool wait,
     int *handed);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * files: names and locks that keep other servers away
- */
-#ifndef FILES_H
-#define FILES_H
+/* files: names and locks that keep other servers away */
+#pragma once
 
 #include "values.h"
 
@@ -20,5 +17,3 @@ bool is_lock(int fd, const char *path);
  * no link to another file of this user is taken for it.  -1: there is none.
  */
 int open_lock(const char *path, int create);
-
-#endif

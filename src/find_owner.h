@@ -1,8 +1,5 @@
-/*
- * find_owner: by descriptor, by name, the parent through launchers
- */
-#ifndef FIND_OWNER_H
-#define FIND_OWNER_H
+/* find_owner: by descriptor, by name, the parent through launchers */
+#pragma once
 
 #include "os.h"
 
@@ -20,5 +17,3 @@ bool has_owner_name(const struct proc *p);
 
 /* All that were named, or the default; refused where they are gone already. */
 void open_owners(void);
-
-#endif

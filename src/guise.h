@@ -1,8 +1,5 @@
-/*
- * guise: what a command line says of a process
- */
-#ifndef GUISE_H
-#define GUISE_H
+/* guise: what a command line says of a process */
+#pragma once
 
 #include "os.h"
 
@@ -23,5 +20,3 @@ enum link {
 
 /* What pid is, between a server and its owner. */
 enum link link_of(pid_t pid);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * idle: does nothing happen in the tree?
- */
-#ifndef IDLE_H
-#define IDLE_H
+/* idle: does nothing happen in the tree? */
+#pragma once
 
 #include "values.h"
 
@@ -13,5 +10,3 @@ bool idle_usable(void);			/* asked once, at the start */
  * open at the last look was so until now.
  */
 bool is_idle(const struct list *t);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * opt: what was asked for; written by the options once, then read only
- */
-#ifndef OPT_H
-#define OPT_H
+/* opt: what was asked for; written by the options once, then read only */
+#pragma once
 
 #include "values.h"
 
@@ -35,5 +32,3 @@ struct opt {
 };
 
 extern const struct opt *const opt;
-
-#endif

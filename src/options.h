@@ -1,8 +1,5 @@
-/*
- * options: command line and environment
- */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+/* options: command line and environment */
+#pragma once
 
 #include "values.h"
 
@@ -10,5 +7,3 @@
 void parse(char **argv);
 
 bool has_keepers(void);
-
-#endif

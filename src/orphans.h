@@ -1,8 +1,5 @@
-/*
- * orphans: servers that others have left
- */
-#ifndef ORPHANS_H
-#define ORPHANS_H
+/* orphans: servers that others have left */
+#pragma once
 
 #include "values.h"
 
@@ -11,5 +8,3 @@ int find_orphans(pid_t front, bool list);
 
 /* --orphans without a command; the statuses are those of grep. */
 int list_orphans(void);
-
-#endif

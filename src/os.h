@@ -3,8 +3,7 @@
  * (posix), with kqueue or no_exit, darwin or no_proc.  A call that a system
  * lacks fails with ENOSYS; the callers stay plain.
  */
-#ifndef OS_H
-#define OS_H
+#pragma once
 
 #include "values.h"
 
@@ -192,5 +191,3 @@ int socket_rows(enum rows rows, see_fn *see);
 
 /* The inodes of pid's sockets, added to l. */
 int socket_inodes(pid_t pid, struct list *l);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * owner: whose end ends the server, and how that is seen
- */
-#ifndef OWNER_H
-#define OWNER_H
+/* owner: whose end ends the server, and how that is seen */
+#pragma once
 
 #include "os.h"
 
@@ -88,5 +85,3 @@ bool is_one_polled(void);
 /* For all owners and five more; filled with the owners' descriptors. */
 struct pollfd *room_to_poll(void);
 int poll_owners(struct pollfd *to);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * record: every signal of ours
- */
-#ifndef RECORD_H
-#define RECORD_H
+/* record: every signal of ours */
+#pragma once
 
 #include "values.h"
 
@@ -23,5 +20,3 @@ int signal_behind(int fd, pid_t pid, int signo);
 
 /* Did the stop signal of that time count, or is it too long ago? */
 bool still_counts(int64_t when_ms);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * say: messages
- */
-#ifndef SAY_H
-#define SAY_H
+/* say: messages */
+#pragma once
 
 #include "values.h"
 
@@ -37,5 +34,3 @@ int64_t passed_ms(int64_t since_ms);
 /* 4711 (nvim), or 4711 if its name is not known. */
 const char *label(pid_t pid, const char *name, char buf[64]);
 const char *label_of(pid_t pid, char buf[64]);
-
-#endif

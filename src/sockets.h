@@ -1,8 +1,5 @@
-/*
- * sockets: who is connected to the tree
- */
-#ifndef SOCKETS_H
-#define SOCKETS_H
+/* sockets: who is connected to the tree */
+#pragma once
 
 #include "os.h"
 
@@ -23,5 +20,3 @@ bool is_connected(const struct list *t, int (*again)(void), char *why,
 
 /* A connection out of the tree or into it, or a UDP socket; -1: in doubt. */
 int has_open_ends(const struct list *t);
-
-#endif

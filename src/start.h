@@ -1,8 +1,5 @@
-/*
- * start: what the server finds: its environment, its command; our title
- */
-#ifndef START_H
-#define START_H
+/* start: what the server finds: its environment, its command; our title */
+#pragma once
 
 #include "values.h"
 
@@ -19,5 +16,3 @@ void overwrite_args(char *title);
 
 /* A refused start: said while stderr is still ours.  Returns the status. */
 int say_exec_error(const char *command, int error);
-
-#endif

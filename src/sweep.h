@@ -1,8 +1,5 @@
-/*
- * sweep: files that name a process that is gone
- */
-#ifndef SWEEP_H
-#define SWEEP_H
+/* sweep: files that name a process that is gone */
+#pragma once
 
 #include "values.h"
 
@@ -11,5 +8,3 @@ bool is_pattern(const char *pattern);
 
 /* Unlinks those whose {pid} is no process, and says so. */
 void sweep_one(const char *pattern);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * timer: one moment each, on the clock of now_ms()
- */
-#ifndef TIMER_H
-#define TIMER_H
+/* timer: one moment each, on the clock of now_ms() */
+#pragma once
 
 #include "values.h"
 
@@ -32,5 +29,3 @@ int64_t due(enum timer t);
 
 /* By more than a freeze allows: nothing that was waited for could run. */
 bool is_late(enum timer t);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * tree: all that is below us, who of it is in scope, and telling it
- */
-#ifndef TREE_H
-#define TREE_H
+/* tree: all that is below us, who of it is in scope, and telling it */
+#pragma once
 
 #include "os.h"
 
@@ -41,5 +38,3 @@ void name_who_is_left(const struct family *f);
 
 /* The server or a descendant of it?  Known strangers first: they are cheap. */
 bool is_of_tree(const struct family *f, pid_t pid);
-
-#endif

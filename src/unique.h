@@ -1,8 +1,5 @@
-/*
- * unique: one server per owner
- */
-#ifndef UNIQUE_H
-#define UNIQUE_H
+/* unique: one server per owner */
+#pragma once
 
 #include "values.h"
 
@@ -20,5 +17,3 @@ pid_t newest_waiter(void);
 
 /* At the very end: the file goes, unless somebody waits. */
 void release_unique(void);
-
-#endif

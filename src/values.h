@@ -2,8 +2,7 @@
  * values: lists, words, numbers, durations, signals; and the headers that most
  * files need.  Every file includes this one first.
  */
-#ifndef VALUES_H
-#define VALUES_H
+#pragma once
 
 #define _GNU_SOURCE 1
 #define _DARWIN_C_SOURCE 1
@@ -74,5 +73,3 @@ bool is_terminal_stop(int signo);
 
 /* TERM, INT, HUP, QUIT: what ends a server, so worth the wait for a copy. */
 bool is_ending(int signo);
-
-#endif

@@ -1,8 +1,5 @@
-/*
- * witness: which signals came to the front, and which to its group
- */
-#ifndef WITNESS_H
-#define WITNESS_H
+/* witness: which signals came to the front, and which to its group */
+#pragma once
 
 #include "tree.h"
 
@@ -51,5 +48,3 @@ bool next_own(struct note *n);
 /* So close together it is one event. */
 bool is_recent(int64_t when_ms);
 bool had_tty_stop(void);
-
-#endif
