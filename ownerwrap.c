@@ -2227,11 +2227,13 @@ next_timeout(void)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
+enum { P_SIGNALS, P_PEER, P_SERVER, P_WITNESS, P_OWNERS };
+
 /* Behind the first four: the door of a shared server, then the owners. */
 static int
 watch_owners(struct pollfd *polls)
 {
-	int n = 4;
+	int n = P_OWNERS;
 
 	if (in_ladder() || (self.role != SUPERVISOR && self.role != HOLDER))
 		return n;
@@ -2241,47 +2243,57 @@ watch_owners(struct pollfd *polls)
 	return n + poll_owners(polls + n);
 }
 
+/* One poll(): of the first four what is ready; true: an owner or the door. */
+static bool
+wait_for_all(short ready[P_OWNERS])
+{
+	const int fds[] = { [P_SIGNALS] = signals_fd(), [P_PEER] = self.peer,
+	    [P_SERVER] = self.role == STANDIN ? server.fd :
+	    self.role == HOLDER ? share.hold : self.exec_fd,
+	    [P_WITNESS] = witness_fd() };
+	struct pollfd *polls = room_to_poll();	/* it moves as owners come */
+	int n = watch_owners(polls);
+	bool fired = false;
+
+	for (int i = 0; i < P_OWNERS; i++)
+		polls[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
+	if (poll(polls, (nfds_t)n, next_timeout()) == -1 &&
+	    errno != EINTR) {		/* no memory: look by ourselves */
+		poll(NULL, 0, LOOK_MS);
+		for (int i = P_PEER; i < n; i++)
+			polls[i].revents = i == P_SERVER ? 0 : POLLIN;
+	}
+	for (int i = 0; i < P_OWNERS; i++)
+		ready[i] = polls[i].revents;
+	for (int i = P_OWNERS; i < n; i++)
+		fired |= polls[i].revents != 0;
+	return fired;
+}
+
 static void
 loop(void)
 {
-	while (self.phase != OVER) {
-		bool fired = false;
-		struct pollfd *polls = room_to_poll();
-		int n = watch_owners(polls);
+	short ready[P_OWNERS];
 
-		polls[0] = (struct pollfd){ .fd = signals_fd(),
-		    .events = POLLIN };
-		polls[1] = (struct pollfd){ .fd = self.peer, .events = POLLIN };
-		polls[2] = (struct pollfd){ .fd = self.role == STANDIN ?
-		    server.fd : self.role == HOLDER ? share.hold :
-		    self.exec_fd, .events = POLLIN };
-		polls[3] = (struct pollfd){ .fd = witness_fd(),
-		    .events = POLLIN };
-		if (poll(polls, (nfds_t)n, next_timeout()) == -1 &&
-		    errno != EINTR) {	/* no memory: look by ourselves */
-			poll(NULL, 0, LOOK_MS);
-			for (int i = 1; i < n; i++)
-				polls[i].revents = i == 2 ? 0 : POLLIN;
-		}
+	while (self.phase != OVER) {
+		bool fired = wait_for_all(ready);
+
 		drain_signals(roles[self.role].on_signal);
-		if (polls[3].revents != 0)
+		if (ready[P_WITNESS] != 0)
 			on_witness();
-		if (polls[1].revents != 0)
+		if (ready[P_PEER] != 0)
 			on_peer();
-		if (polls[2].revents != 0)
-			on_server_fd(polls[2].revents);
+		if (ready[P_SERVER] != 0)
+			on_server_fd(ready[P_SERVER]);
 		if (self.child)
 			on_end();
-		for (int i = 4; i < n; i++)
-			fired |= polls[i].revents != 0;
 		if (fired) {
 			if (share.listen_fd != -1)
 				accept_holds();
 			on_owners();
 		}
 		for (enum timer i = 0; i < TIMERS && self.phase != OVER; i++)
-			if (due(i) != FOREVER &&
-			    due(i) <= now_ms())
+			if (due(i) != FOREVER && due(i) <= now_ms())
 				on_timer[i]();
 	}
 }
