@@ -683,7 +683,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 
 @test "identity: sh -c 'ownerwrap &' ends with its shell and says why (95)" {
 	export OW
-	start sh -c '"$OW" -g 0.2 -- server -l log & echo $! >front; sleep 0.4'
+	start sh -c '"$OW" -g 0.2 -- server -l log & echo $! >front; sleep 0.7'
 	shell=$PID
 	SERVER=$(server_pid log)
 	FRONT=$(cat front)
@@ -704,7 +704,7 @@ adopted_line='^ownerwrap\[touch\]: the owner is gone, [0-9]+ \([^)]*\) adopted w
 
 @test "identity: the lines at start and stop show a wrong pid (71)" {
 	export OW
-	start sh -c '"$OW" -v --owner-pid $$ -g 0 -- server -l log & echo $! >front; sleep 0.4'
+	start sh -c '"$OW" -v --owner-pid $$ -g 0 -- server -l log & echo $! >front; sleep 0.7'
 	shell=$PID
 	SERVER=$(server_pid log)
 	await_gone "$shell" "$SERVER" "$(cat front)"
