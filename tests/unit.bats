@@ -20,6 +20,10 @@ unit() {
 	unit guise
 }
 
+@test "unit: witness: a signal to the front and its group is one" {
+	unit witness
+}
+
 @test "unit: each program of tests/unit is run here" {
 	local src
 	for src in "$ROOT"/tests/unit/*.c; do
