@@ -203,8 +203,6 @@ static struct {		/* --share */
 } share = { .path = share.address.sun_path, .lock_fd = -1, .listen_fd = -1,
 	.hold = -1 };
 
-extern char **environ;
-
 static void
 tell_peer(enum note_kind kind, int signo)
 {

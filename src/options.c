@@ -16,8 +16,6 @@
 
 #include <ctype.h>
 
-extern char **environ;
-
 #define VERSION		"0.1.0"
 
 #define GRACE_MS	2000	/* a server's own end after its EOF fits in */

@@ -4,8 +4,6 @@
 #include "os.h"
 #include "say.h"
 
-extern char **environ;
-
 /* LISTEN_PID, WATCHDOG_PID: named us, must name the server. */
 static bool names_listener, names_watchdog;
 

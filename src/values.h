@@ -26,6 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ;	/* environ(7) */
+
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
 struct list {			/* elements of one size; grows, never shrinks */
