@@ -38,8 +38,8 @@
  * The rooms in src/, the lowest first: each calls downwards only; its header
  * says what it is for:
  *	values  os and the systems  say  timer  guise  owner  record  files
- *	sweep  channel  tree  find_owner  start  witness  sockets  idle
- *	orphans  unique  options
+ *	sweep  channel  tree  find_owner  start  stops  witness  sockets  idle
+ *	orphans  unique  options  keep
  *
  * promise			mechanism			cases
  * nothing is left		subreaper, ladder, stand-in	A, C
@@ -51,6 +51,7 @@
 #include "src/find_owner.h"
 #include "src/guise.h"
 #include "src/idle.h"
+#include "src/keep.h"
 #include "src/opt.h"
 #include "src/options.h"
 #include "src/orphans.h"
@@ -60,6 +61,7 @@
 #include "src/say.h"
 #include "src/sockets.h"
 #include "src/start.h"
+#include "src/stops.h"
 #include "src/sweep.h"
 #include "src/timer.h"
 #include "src/tree.h"
@@ -85,7 +87,6 @@
 #define RESUME_MS	20	/* CONT crossed the front's stop: repeat it */
 #define DROPPED_MS	1000	/* no /proc: the kernel's signal did not come */
 #define SHORT_MS	1000	/* a default owner this short was not meant */
-#define HANG_MS		10000	/* a --keep-if that takes longer hangs */
 #define TRY_MS		50	/* between two tries to start or attach */
 #define STDIO_MS	2000	/* a shared server this short had no client */
 
@@ -167,14 +168,6 @@ static volatile struct {
 	int status;
 } *will;
 
-static struct {		/* the keepers, while no owner is left */
-	pid_t pid;		/* --keep-if runs; it leads its group */
-	int64_t no_since_ms;	/* all say no since then, or 0 */
-	char why[256];		/* the last yes, "" = none */
-	char *command, **env;	/* --keep-if's */
-	int64_t idle_since_ms;	/* --max-idle: when something last happened */
-} keeper;
-
 static struct {		/* the server */
 	pid_t pid;
 	int fd;			/* exit descriptor, for a stand-in only */
@@ -249,7 +242,7 @@ family(void)
 
 	f = (struct family){ .server = server.pid, .ended = server.ended,
 	    .sid = self.sid, .group = self.group, .group_ms = server.group_ms,
-	    .witness = witness_pid(), .keeper = keeper.pid,
+	    .witness = witness_pid(), .keeper = keeper_pid(),
 	    .own_group = self.own_group, .front = self.front,
 	    .is_parent = is_parent(),
 	    .in_ladder = in_ladder() };
@@ -370,7 +363,6 @@ static void enter(enum phase next);
 static void deliver(const struct note *n);
 static void reap(void);
 static void drain_signals(void (*on_signal)(const struct note *));
-static void stop_asking(void);
 static void close_door(void);
 static void accept_all(void);
 static void greet(const struct owner *o);
@@ -428,7 +420,7 @@ static void
 say_orphaned(void)
 {
 	char gone[LINE_SIZE / 2], rest[LINE_SIZE / 4], what[256], how_long[32];
-	const char *kept = keeper.why[0] == '\0' ? "" : ", kept no longer";
+	const char *kept = was_kept() ? ", kept no longer" : "";
 	int64_t lived = passed_ms(server.exec_ms);
 	int n = list_owners(gone, sizeof(gone), OWNERS_GONE);
 	bool some = list_owners(rest, sizeof(rest), OWNERS_ALIVE) > 0;
@@ -569,14 +561,13 @@ enter(enum phase next)
 	set_timer(T_PHASE, FOREVER);
 	set_timer(T_LOOK, FOREVER);
 	if (next != GRACE)
-		stop_asking();
+		stop_asking(is_parent());
 	if (next >= ASKED)
 		set_timer(T_IDLE, FOREVER);
 	switch (next) {
 	case GRACE:
 		if (has_keepers()) {
-			self.again = false;
-			set_timer(T_KEEP, 0);
+			begin_asking();
 			break;
 		}
 		if (opt->grace_ms > 0)
@@ -941,203 +932,32 @@ on_alone(void)
 }
 
 /* --- keepers: no owner left, may the server stay? ------------------------ */
-/*
- * Asked every interval while no owner is left.  They are through when all said
- * no at every look of one whole grace, the last at its end.
- */
-
-/* The front must end it, too, if it stands in. */
-static void
-set_keeper(pid_t pid)
-{
-	if (pid != 0)
-		group_made(pid);
-	else
-		group_gone(keeper.pid);
-	keeper.pid = pid;
-	will->keeper = pid;
-}
-
-/* The command and its environment, before the title overwrites both. */
-static void
-save_environment(void)
-{
-	size_t n = 0;
-
-	name_server(server.pid);
-	set_number("OWNERWRAP_SERVER_PID", server.pid);
-	while (environ[n] != NULL)
-		n++;
-	if ((keeper.command = strdup(opt->keep_if)) == NULL ||
-	    (keeper.env = calloc(n + 1, sizeof(*keeper.env))) == NULL)
-		return;
-	for (size_t i = 0; i < n; i++)
-		keeper.env[i] = strdup(environ[i]);
-}
-
-/* In --keep-if's process.  0 and 1 are ours already, which are /dev/null. */
-static void
-become_keeper(pid_t parent)
-{
-	char *args[] = { "sh", "-c", keeper.command, NULL };
-
-	setpgid(0, 0);
-	die_with_parent(SIGKILL);
-	if (getppid() != parent || chdir("/") == -1)
-		_exit(0);		/* doubt = keep */
-	dup2(opt->verbose && opt->log_fd != -1 ? opt->log_fd : STDOUT_FILENO,
-	    STDERR_FILENO);
-	if (opt->share != NULL)
-		setrlimit(RLIMIT_NOFILE, &share.limit);
-	restore_signals();
-	execve("/bin/sh", args, keeper.env);
-	_exit(0);
-}
-
-/* The answer of all: why the server is kept, or NULL. */
-static void
-kept(const char *why)
-{
-	int64_t now = now_ms(), left = opt->interval_ms;
-
-	if (why != NULL) {
-		if (strcmp(why, keeper.why) != 0)
-			say(DEFAULT, "no owner left, kept: %s", why);
-		snprintf(keeper.why, sizeof(keeper.why), "%s", why);
-		keeper.no_since_ms = 0;
-		self.again = false;
-	} else if (keeper.no_since_ms == 0) {
-		say_orphaned();
-		keeper.why[0] = '\0';
-		keeper.no_since_ms = now;
-	}
-	if (why == NULL)
-		left = keeper.no_since_ms + opt->grace_ms - now;
-	if (left > 0)
-		set_timer(T_KEEP, shorter(left, opt->interval_ms));
-	else
-		begin(OWNER_GONE);
-}
-
-static int64_t
-hang_ms(void)
-{
-	return opt->interval_ms > HANG_MS ? opt->interval_ms : HANG_MS;
-}
-
-/* Signals are held until the exec: a handler would write into our pipe. */
-static void
-start_keeper(void)
-{
-	pid_t pid, parent = getpid();
-
-	hold_signals();
-	if (keeper.env == NULL || (pid = fork()) == -1) {
-		release_signals();
-		kept("--keep-if can't be started");
-		return;
-	}
-	if (pid == 0)
-		become_keeper(parent);
-	setpgid(pid, pid);	/* here, too: who kills the group finds it */
-	set_keeper(pid);
-	release_signals();
-	set_timer(T_KEEP, hang_ms());
-}
 
 static int look_again(void) { return snapshot(family(), false); }
 
 static void
-ask_keepers(void)
+on_answered(int answer)
 {
-	char why[sizeof(keeper.why)];
-
-	memcpy(why, keeper.why, sizeof(why));
-	if (opt->keep_connected && snapshot(family(), false) == -1)
-		kept("/proc can't be read");
-	else if (opt->keep_connected && is_connected(tree_rows(), look_again,
-	    why, sizeof(why)))
-		kept(why);
-	else if (opt->keep_if != NULL)
-		start_keeper();
-	else
-		kept(NULL);
+	if (answer & FIRST_NO)
+		say_orphaned();
+	if (answer & THROUGH)
+		begin(OWNER_GONE);
 }
 
-/*
- * Of --keep-if nothing stays in its group, which is ours until it is reaped;
- * who is slow to die would count as the server's.  A second is plenty.
- */
-static void
-end_keeper(void)
-{
-	siginfo_t si;
-
-	send_signal(-keeper.pid, SIGKILL);
-	for (int i = 0; i < 1000 && waitid(P_PGID, (id_t)keeper.pid, &si,
-	    WEXITED | WNOHANG) == 0; i++)
-		if (si.si_pid == 0)
-			poll(NULL, 0, 1);
-	set_keeper(0);
-}
-
-/* --keep-if ended by itself. */
-static void
-reap_keeper(void)
-{
-	siginfo_t si = { .si_pid = 0 };
-
-	if (keeper.pid == 0 || waitid(P_PID, (id_t)keeper.pid, &si,
-	    WEXITED | WNOHANG | WNOWAIT) == -1 || si.si_pid == 0)
-		return;
-	end_keeper();
-	kept(si.si_code == CLD_EXITED && si.si_status == 0 ?
-	    "--keep-if says so" : NULL);
-}
-
-static void
-on_hang(void)
-{
-	char how_long[32];
-
-	say(DEFAULT, "--keep-if takes longer than %s: ended, counts as no",
-	    seconds(hang_ms(), how_long));
-	end_keeper();
-	kept(NULL);
-}
-
-/* The grace is over, one way or the other. */
-static void
-stop_asking(void)
-{
-	set_timer(T_KEEP, FOREVER);
-	keeper.no_since_ms = 0;
-	keeper.why[0] = '\0';
-	if (keeper.pid != 0 && is_parent())
-		end_keeper();
-}
-
-/* T_KEEP.  After a freeze nobody could have answered: their time once more. */
+/* T_KEEP */
 static void
 on_keep(void)
 {
-	bool late = is_late(T_KEEP) && !self.again;
+	int answer = keepers_time();
 
-	set_timer(T_KEEP, FOREVER);
-	if (late) {
-		self.again = true;
-		if (keeper.no_since_ms != 0)
-			keeper.no_since_ms = now_ms();
-	}
-	if (keeper.pid != 0 && late)
-		set_timer(T_KEEP, hang_ms());
-	else if (keeper.pid != 0)
-		on_hang();
-	else if (still_orphaned())
-		ask_keepers();
+	if (answer & ASK)
+		answer = still_orphaned() ? ask_keepers(look_again) : 0;
+	on_answered(answer);
 }
 
 /* --- the inactivity backstop --------------------------------------------- */
+
+static int64_t idle_since_ms;	/* when something last happened */
 
 /* T_IDLE.  A freeze is no idleness, be it in the midst of a look. */
 static void
@@ -1150,8 +970,8 @@ on_idle_look(void)
 
 	if (snapshot(family(), false) == -1 || !is_idle(tree_rows()) || late ||
 	    now_ms() - now > LATE_MS)
-		keeper.idle_since_ms = now_ms();
-	left = keeper.idle_since_ms + opt->max_idle_ms - now;
+		idle_since_ms = now_ms();
+	left = idle_since_ms + opt->max_idle_ms - now;
 	if (left > 0) {
 		set_timer(T_IDLE, shorter(opt->interval_ms, left));
 		return;
@@ -1209,7 +1029,7 @@ on_started(void)
 	if (self.phase == STARTING)
 		enter(RUNNING);
 	if (opt->max_idle_ms > 0) {
-		keeper.idle_since_ms = now_ms();
+		idle_since_ms = now_ms();
 		set_timer(T_IDLE, 0);
 	}
 }
@@ -1265,10 +1085,8 @@ on_server_end(const siginfo_t *si)
 	    BY_SIGNAL + si->si_status;
 	if (self.exec_fd != -1)
 		on_exec();	/* its last word comes before its end */
-	if (keeper.pid != 0) {	/* it, too, would be somebody who lives */
-		end_keeper();
+	if (end_keeper())	/* it, too, would be somebody who lives */
 		set_timer(T_KEEP, opt->interval_ms);
-	}
 	if (!in_ladder())
 		server_ended_itself();
 }
@@ -1290,35 +1108,19 @@ reap(void)
 			break;
 		if (si.si_pid == server.pid)
 			on_server_end(&si);
-		else if (si.si_pid == keeper.pid)
-			reap_keeper();
+		else if (si.si_pid == keeper_pid())
+			on_answered(reap_keeper());
 		else if (si.si_pid == witness_pid())
 			end_witness();
 		else
 			waitid(P_PID, (id_t)si.si_pid, &si, WEXITED | WNOHANG);
 	}
-	reap_keeper();
+	on_answered(reap_keeper());
 	reap_stops();
 	on_child();
 }
 
 /* --- the front ----------------------------------------------------------- */
-
-/* As if nothing of ours were in the way; it returns where that is no end. */
-static void
-raise_plainly(int signo)
-{
-	struct sigaction dfl = { .sa_handler = SIG_DFL }, old;
-	sigset_t set, mask;
-
-	sigemptyset(&set);
-	sigaddset(&set, signo);
-	sigaction(signo, &dfl, &old);
-	kill(self.pid, signo);	/* musl's raise() holds signals back */
-	change_mask(SIG_UNBLOCK, &set, &mask);
-	change_mask(SIG_SETMASK, &mask, NULL);
-	sigaction(signo, &old, NULL);
-}
 
 /*
  * End as the server did: the same code, or death by the same signal, without a
@@ -1385,34 +1187,6 @@ front_signal(const struct note *n)
 	if (pass_hang_up(n))
 		note.kind = NOTE_HUNG_UP;
 	send_note(self.peer, &note, true);
-}
-
-/* Signals of job control that act at once for a while, and how they were. */
-static const int job[] = { SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU };
-static struct sigaction job_were[COUNT(job)];
-static sigset_t mask_was;
-
-static void
-act_at_once(const struct sigaction *sa)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < COUNT(job); i++) {
-		sigaction(job[i], NULL, &job_were[i]);
-		if (sa->sa_handler != SIG_DFL || !was_ignored(job[i]))
-			sigaction(job[i], sa, NULL);
-		sigaddset(&set, job[i]);
-	}
-	change_mask(SIG_UNBLOCK, &set, &mask_was);
-}
-
-static void
-act_as_before(void)
-{
-	change_mask(SIG_SETMASK, &mask_was, NULL);
-	for (size_t i = 0; i < COUNT(job); i++)
-		sigaction(job[i], &job_were[i], NULL);
 }
 
 static volatile sig_atomic_t ran;	/* CONT or a stop came meanwhile */
@@ -1501,7 +1275,7 @@ stand_in(void)
 	if (self.own_group)
 		group_made(server.pid);
 	if (will->keeper != 0)
-		set_keeper(will->keeper);
+		meet_keeper(will->keeper, &will->keeper);
 	self.reason = will->reason;
 	if (server.pid == 0)
 		refuse(NOT_STARTED, "the supervisor was killed before the "
@@ -2539,7 +2313,7 @@ supervise(void)
 		start_witness();
 	start_server(self.exec_pipe[1]);
 	if (opt->keep_if != NULL)
-		save_environment();
+		save_environment(server.pid, &will->keeper);
 	self.exec_fd = survive(self.exec_pipe[0]);
 	if (opt->share != NULL)
 		raise_limit();
