@@ -336,8 +336,6 @@ become_server(int errno_fd, pid_t parent)
 	name_server(getpid());
 	while (getsid(parent) == self.sid)	/* see pass_on() */
 		sched_yield();
-	if (opt->share != NULL)		/* say() knows the pair's by this */
-		fcntl(STDERR_FILENO, F_SETFD, 0);
 	restore_signals();
 	execvp(opt->command[0], opt->command);
 	error = errno;
@@ -611,7 +609,7 @@ leave_front(void)
 		list_owners(list, sizeof(list), OWNERS_BRIEF);
 		set_title(list);
 	}
-	leave_stderr();
+	leave_stderr(STDIN_FILENO);
 }
 
 /* With a keeper the front's death is that of the last owner: no reason yet. */
@@ -619,7 +617,7 @@ static void
 lose_front(void)
 {
 	self.front_is = LOST;
-	leave_stderr();
+	leave_stderr(STDIN_FILENO);
 	if (self.phase != GRACE)
 		enter(GRACE);
 	if (server.ended)
@@ -1013,7 +1011,7 @@ on_started(void)
 	server.exec_ms = now_ms();
 	if (self.stderr_shared) {
 		tell_peer(NOTE_STARTED, 0);
-		leave_stderr();
+		leave_stderr(STDIN_FILENO);
 	}
 	say_started();
 	for (struct owner *o = NULL; opt->share != NULL &&
@@ -1235,7 +1233,7 @@ front_note(const struct note *n)
 {
 	switch (n->kind) {
 	case NOTE_STARTED:
-		leave_stderr();
+		leave_stderr(STDIN_FILENO);
 		break;
 	case NOTE_STOP:
 		stop_likewise(n->signo);
@@ -1625,8 +1623,7 @@ become_pair(int pair[2])
 	forget_names();
 	dup2(self.null_fd, STDIN_FILENO);
 	dup2(opt->log_fd != -1 ? opt->log_fd : self.null_fd, STDOUT_FILENO);
-	dup2(STDOUT_FILENO, STDERR_FILENO);
-	set_cloexec(STDERR_FILENO);
+	leave_stderr(STDOUT_FILENO);
 	self.null_fd = STDIN_FILENO;
 	survive_none();
 	survive(share.lock_fd);
@@ -1917,7 +1914,7 @@ on_peer(void)
 	else if (self.front_is == THERE) {
 		self.front_is = KILLED;
 		begin(FRONT_KILLED);
-		leave_stderr();		/* its reader waits for the end of it */
+		leave_stderr(STDIN_FILENO);	/* its reader waits for that */
 	}
 }
 
@@ -2085,6 +2082,8 @@ reserve_descriptors(void)
 		self.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 		if (self.null_fd == -1 && errno != EMFILE && errno != ENFILE)
 			self.null_fd = open("/", O_RDONLY | O_CLOEXEC);
+		if (self.null_fd == STDERR_FILENO)
+			leave_stderr(self.null_fd);
 	} while (self.null_fd != -1 && self.null_fd <= STDERR_FILENO);
 	if (self.null_fd == -1)
 		refuse(NOT_STARTED, too_few, strerror(errno));
@@ -2235,7 +2234,7 @@ bear_witness(int fd)
 	survive(fd);
 	if (own_signals() == -1)
 		_exit(0);
-	dup2(self.null_fd, STDERR_FILENO);
+	leave_stderr(self.null_fd);
 	drop_inherited();
 	release_signals();
 	loop();
@@ -2368,7 +2367,6 @@ main(int argc, char **argv)
 		refuse(NOT_STARTED, "no memory");
 	find_title_room(argc, argv);
 	reserve_descriptors();
-	proc_listed();
 	parse(argv);
 	for (int i = 0; i < opt->n_sweeps; i++)
 		sweep_one(opt->sweeps[i]);

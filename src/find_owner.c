@@ -247,7 +247,6 @@ default_owner(void)
 		child = parent;
 		parent = p.ppid;
 	}
-	one_suffices(true);
 	say_lasting(topmost);
 }
 
@@ -280,7 +279,6 @@ open_owners(void)
 	char list[LINE_SIZE / 2];
 	bool by_pid = false;
 
-	one_suffices(opt->any);
 	if (next_owner(NULL) != NULL || n_names > 0)
 		open_named_owners();
 	else if (getppid() == 0)

@@ -60,9 +60,8 @@ set_ends(struct sock *s, bool v4, uint32_t addr[2][4], const uint16_t port[2])
 	for (int i = 0; i < 2 && !v4; i++)
 		memcpy(end[i], addr[i], sizeof(addr[i]));
 	low = memcmp(end[0], end[1], sizeof(end[0])) > 0;
-	for (int i = 0; i < 10; i++)	/* multiply and fold: a plain hash */
-		s->id = (s->id ^ s->id >> 32 ^ end[i / 5 ^ low][i % 5]) *
-		    UINT64_C(0x9e3779b97f4a7c15);
+	for (int i = 0; i < 10; i++)
+		s->id = mix(s->id, end[i / 5 ^ low][i % 5]);
 	s->local = memcmp(end[0], end[1], sizeof(addr[0])) == 0;
 	s->port = ntohs(port[0]);
 	s->peer_port = ntohs(port[1]);

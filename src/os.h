@@ -84,7 +84,7 @@ int die_with_parent(int signo);
 void name_process(const char *name);
 void never_dump(void);
 
-/* Nobody is left below us, or in the server's group: an unreaped server. */
+/* Is nobody left below us, or in the server's own group, but itself, dead? */
 bool tree_gone(pid_t server, bool ended, bool own_group);
 
 #define NAME_SIZE	16	/* Linux TASK_COMM_LEN; longer names are cut */

@@ -4,7 +4,6 @@
 #include "opt.h"
 #include "os.h"
 #include "say.h"
-#include "timer.h"
 
 #include <sys/ioctl.h>
 
@@ -13,7 +12,6 @@
 static struct owner *owners;
 static int n_owners;
 static struct pollfd *polls;
-static bool any_counts;	/* one of them gone is enough */
 
 static bool
 fd_fired(int fd)
@@ -172,12 +170,7 @@ drop_owner(struct owner *o)
 	return o < owners + n_owners ? o : NULL;
 }
 
-void
-forget_owners(void)
-{
-	n_owners = 0;
-	any_counts = false;
-}
+void forget_owners(void) { n_owners = 0; }
 
 void
 close_owners(void)
@@ -218,16 +211,15 @@ ask_owners(void)
 	}
 }
 
-void one_suffices(bool any) { any_counts |= any; }
-
 bool
 owners_gone(void)
 {
+	bool any = opt->any || has_parent();
 	int gone = 0;
 
 	for (int i = 0; i < n_owners; i++)
 		gone += owners[i].gone;
-	return n_owners > 0 && (any_counts ? gone > 0 : gone == n_owners);
+	return n_owners > 0 && (any ? gone > 0 : gone == n_owners);
 }
 
 void lose_parent(void) { owners[0].gone = true; }
@@ -332,9 +324,8 @@ hash_owners(void)
 			id[2] = (uint64_t)st.st_dev;
 			id[3] = (uint64_t)st.st_ino;
 		}
-		for (size_t k = 0; k < COUNT(id); k++)	/* as in set_ends() */
-			hash = (hash ^ hash >> 32 ^ id[k]) *
-			    UINT64_C(0x9e3779b97f4a7c15);
+		for (size_t k = 0; k < COUNT(id); k++)
+			hash = mix(hash, id[k]);
 		sum += hash;
 	}
 	return sum;

@@ -57,8 +57,7 @@ bool parent_has_changed(void);		/* true once */
 
 /* Ask every owner; those with an exit descriptor answer for good. */
 void ask_owners(void);
-bool owners_gone(void);			/* all, or as many as suffice */
-void one_suffices(bool any);
+bool owners_gone(void);			/* all; one of a chain, or with --any */
 bool is_owner(pid_t pid);
 
 /* Names are for messages and the title: read when the server runs. */

@@ -12,6 +12,8 @@
 
 #include <stdarg.h>
 
+static bool stderr_left;
+
 /*
  * Write without waiting, although O_NONBLOCK belongs to the host: ask the
  * kernel not to wait; where it cannot be asked (terminals, files), write only
@@ -113,7 +115,7 @@ vsay(enum level level, const char *fmt, va_list ap)
 	char line[LINE_SIZE];
 	bool wanted = level == VERBOSE ? opt->verbose :
 	    level == REFUSED || !opt->quiet;
-	bool taken = (fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) == 0;
+	bool taken = !stderr_left;
 	int head, n;
 
 	if (!wanted && opt->log_fd == -1 && level == VERBOSE)
@@ -184,8 +186,8 @@ label_of(pid_t pid, char buf[64])
 }
 
 void
-leave_stderr(void)
+leave_stderr(int fd)
 {
-	dup2(STDIN_FILENO, STDERR_FILENO);	/* ours: /dev/null */
-	set_cloexec(STDERR_FILENO);
+	stderr_left = true;
+	dup2(fd, STDERR_FILENO);
 }

@@ -14,7 +14,7 @@
 
 enum level { VERBOSE, DEFAULT, ORPHANED, REFUSED };
 
-/* One line.  A stderr that an exec closes is ours, and nobody reads it. */
+/* One line. */
 void say(enum level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -25,8 +25,8 @@ void refuse(int status, const char *fmt, ...)
 /* Names are other people's bytes: no line break, no escape sequence. */
 void make_harmless(char *text, int n);
 
-/* The protocol's own pipe or socket on 2: it is the server's from now on. */
-void leave_stderr(void);
+/* stderr is fd from now on, where nobody reads: what was there is not ours. */
+void leave_stderr(int fd);
 
 /* For messages: less than a millisecond is one, since "after 0s" is not so. */
 int64_t passed_ms(int64_t since_ms);

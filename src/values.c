@@ -40,6 +40,12 @@ is_listed(const char *list, const char *word, size_t len, const char *suffix)
 	return false;
 }
 
+uint64_t
+mix(uint64_t hash, uint64_t x)
+{
+	return (hash ^ hash >> 32 ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 const char *
 base_name(const char *path)
 {

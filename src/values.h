@@ -45,6 +45,9 @@ void add_word(char *list, size_t size, const char *separator, const char *word);
 bool is_listed(const char *list, const char *word, size_t len,
     const char *suffix);
 
+/* A plain hash, of x as well: multiply and fold. */
+uint64_t mix(uint64_t hash, uint64_t x);
+
 const char *base_name(const char *path);
 
 /* A decimal number in lo..hi and nothing else: no sign, no space. */

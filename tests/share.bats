@@ -480,12 +480,13 @@ stdio() {
 # The kernel does it: one who raised it could flush a CONT that had just come.
 @test "share: the front does not stop itself" {
 	first -g 0.1 --
-	BY=(late tgkill go)
+	BY=(late kill go)
 	more --
 	kill -TSTP "$FRONT"
 	until_true "ps -o stat= -p $FRONT | grep -q ^T"
 	kill -CONT "$FRONT"
 	until_true "! ps -o stat= -p $FRONT | grep -q ^T"
+	: >go
 	let_go "$A" "$FRONT"
 	await_end
 }

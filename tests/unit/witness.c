@@ -237,41 +237,40 @@ of_the_tree(void)
 	later();
 }
 
+/* At T_ALONE: the front is asked, and had nothing more. */
+static void
+after(int ms)
+{
+	clock_ms += ms;
+	ask_front();
+	front_answered();
+}
+
 static void
 own_signals_of_the_supervisor(void)
 {
 	struct note n = from(5, SIGTERM), got;
 
 	hold_own(&n);
-	clock_ms += 50;
-	ask_front();
-	front_answered();
+	after(50);
 	CHECK("TERM to it alone", next_own(&got), true);
 	CHECK("that", got.signo, SIGTERM);
 	CHECK("once", next_own(&got), false);
 	later();
 	hold_own(&n);
 	heard(&n);
-	clock_ms += 50;
-	ask_front();
-	front_answered();
+	after(50);
 	CHECK("the front had the same", next_own(&got), false);
 	later();
 	hold_own(&n);
 	group_has(6, SIGTERM);		/* a walk */
-	clock_ms += 50;
-	ask_front();
-	front_answered();
+	after(50);
 	CHECK("the group had it", next_own(&got), false);
 	later();
 	hold_own(&n);
-	clock_ms += 20;
-	ask_front();
-	front_answered();
+	after(20);
 	CHECK("too young to be judged", next_own(&got), false);
-	clock_ms += 50;
-	ask_front();
-	front_answered();
+	after(50);
 	CHECK("but later", next_own(&got), true);
 	later();
 }
